@@ -43,7 +43,7 @@ void pmp_counted_wait_get(const struct pmp_report *report, const struct pmp_entr
 	wait->meaning = named.meaning;
 }
 
-/* "mutex 0x7f31b8001a40" without its address. */
+/* Length of "mutex 0x7f31b8001a40" up to the address. */
 static size_t without_address(const char *text)
 {
 	const char *blank = strrchr(text, ' ');
@@ -95,12 +95,12 @@ const char *pmp_counted_wait_holder(const struct pmp_counted_wait *wait)
 
 	if (mark)
 		return mark;
-	/* It was not in the sample, or was counted as one of many. */
+	/* The holder was not sampled, or was counted as one of many. */
 	return *wait->lock->holder_name ? wait->lock->holder_name
 					: pmp_lock_holder_mark(PMP_HOLDER_NONE);
 }
 
-/* Who has it, if that is known. */
+/* Empty if the holder is a thread or unknown. */
 static const char *holder_phrase(const struct pmp_counted_wait *wait)
 {
 	switch (wait->holder_is) {

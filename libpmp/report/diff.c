@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The scale of a comparison, and what is to be said about it. */
+/* The scale of a comparison, and the notes about it. */
 #include "report/diff.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static uint64_t total(const struct pmp_report *report)
 	return sum;
 }
 
-/* 0: not known. */
+/* 0: unknown. */
 static uint64_t rounds(const struct pmp_report *report)
 {
 	return report->metadata.guessed ? 0 : report->totals.rounds;
@@ -35,8 +35,8 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 {
 	struct pmp_scale scale = { .to = rounds(report), .from = rounds(base) };
 
-	/* Bytes in use are so many, however many rounds there were; of values of other
-	 * programs it is not known. */
+	/* Bytes in use do not grow with the number of rounds, nor may the values of other
+	 * programs. */
 	if (is_of_heap(base) ||
 	    ((!scale.to || !scale.from) && *base->metadata.sample_type.type)) {
 		scale.to = scale.from = 1;
@@ -45,7 +45,7 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 					    .from = total(base),
 					    .by_totals = true };
 	}
-	/* Of nothing nothing can be made. */
+	/* Avoid a scale of 0 or a division by 0. */
 	if (!scale.to || !scale.from)
 		scale.to = scale.from = 1;
 	return scale;
@@ -56,7 +56,7 @@ double pmp_diff_scaled(const struct pmp_scale *scale, uint64_t count)
 	return (double)count * (double)scale->to / (double)scale->from;
 }
 
-/* The name that all its processes have, or NULL. */
+/* The name shared by all processes of the report, or NULL. */
 static const char *only_process(const struct pmp_report *report)
 {
 	const struct pmp_entry *first = report->entries;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two reports side by side: how the counts of one, the base, become comparable with
- * those of the other. What belongs together is a matter of names: write/paths.h.
+ * Comparing two reports: makes the counts of one, the base, comparable with those of the
+ * other. Stacks are matched by name: write/paths.h.
  *
- * A thread that waits all the time is counted once in each round of snapshots, one of
- * each process. So it is the numbers of rounds that make two profiles alike, not the sums
- * of their counts, which grow with the number of threads, nor the numbers of snapshots,
- * which grow with that of processes. Only where one of them does not know its rounds are
- * the sums made equal; what is no number of stacks is left as it is.
+ * A thread that waits all the time is counted once per round, which takes one snapshot of
+ * each process. So profiles are scaled by their numbers of rounds: sums of counts grow
+ * with the number of threads, and snapshots with the number of processes. If either
+ * number of rounds is unknown, the sums are made equal instead; values that are not
+ * numbers of stacks are not scaled.
  */
 #ifndef PMP_REPORT_DIFF_H
 #define PMP_REPORT_DIFF_H
@@ -19,8 +19,8 @@
 struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 				const struct pmp_report *base);
 double pmp_diff_scaled(const struct pmp_scale *scale, uint64_t count);
-/* What the base's process is to be called: as the other's where both are of one process
- * name only. NULL: as it is. */
+/* What to call the base's process: if each report has one process name and the two
+ * differ, the report's name; else NULL, keep the base's own names. */
 const char *pmp_diff_process(const struct pmp_report *report,
 			     const struct pmp_report *base);
 

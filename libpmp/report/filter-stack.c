@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stack is taken apart into its functions, several of which may be inlined at one
- * location; the filter says which are left; then neighbours from the same location are
- * put together again. The result is interned, frames and all: equal ones are one.
+ * A stack is split into its functions, several of which may be inlined at one location;
+ * the filter decides which to keep; then neighbours from the same location are joined
+ * again. The result is interned together with its frames, so equal ones get one number.
  */
 #include "report/filter-stack.h"
 
@@ -18,29 +18,29 @@
 /* A function at a location, as the filter shows it. */
 struct function_at {
 	struct pmp_frame frame;
-	uint32_t name; /* in names */
+	uint32_t name; /* index into names */
 	pmp_marks marks;
 };
 
 struct location_functions {
-	size_t first;	/* in functions */
-	uint32_t count; /* 0: not looked at yet */
+	size_t first;	/* index into functions */
+	uint32_t count; /* 0: not looked up yet */
 };
 
 /* A function of the current stack. */
 struct stack_step {
-	uint32_t index; /* of the stack's locations */
+	uint32_t index; /* into the stack's locations */
 	size_t function;
 };
 
-/* What has been found out for a function by its name and module. */
+/* What the filter says of a function, by name and module. */
 struct function_verdict {
-	uint32_t name; /* to show */
+	uint32_t name; /* the name to show */
 	pmp_marks marks;
 	bool renamed;
 };
 
-/* What is interned for a location that is left; its frames follow. */
+/* The key of a location that is kept; its frames follow. */
 struct head {
 	uint32_t location;
 	uint32_t exact;
@@ -63,7 +63,7 @@ struct pmp_filter_stack {
 	pmp_location *left;
 	size_t step_capacity, mark_capacity, number_capacity, kept_capacity;
 	size_t origin_capacity, left_capacity;
-	uint64_t *cut; /* a key of cuts */
+	uint64_t *cut; /* buffer for a key of cuts */
 	size_t cut_capacity;
 };
 
@@ -122,7 +122,7 @@ static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
 					   name, sizeof(name));
 	if (pmp_filter_has_failed(known->marks))
 		return PMP_ENOMEM;
-	/* Longer ones than the buffer are cut off only if they are renamed. */
+	/* A name longer than the buffer is cut off only if it was renamed. */
 	known->renamed = strncmp(name, frame->function, sizeof(name) - 1) != 0;
 	known->name = known->renamed ? pmp_intern(stacks->names, name, strlen(name))
 				     : pmp_intern(stacks->names, frame->function,
@@ -130,7 +130,7 @@ static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
 	return known->name == PMP_INTERN_NONE ? PMP_ENOMEM : 0;
 }
 
-/* What is known of a frame's function, or NULL: no memory. */
+/* The verdict on a frame's function; NULL: no memory. */
 static const struct function_verdict *know(struct pmp_filter_stack *stacks,
 					   const struct pmp_frame *frame)
 {
@@ -166,7 +166,7 @@ static int add_function(struct pmp_filter_stack *stacks, const struct pmp_frame 
 				  stacks->function_count + 1))
 		return PMP_ENOMEM;
 	function = &stacks->functions[stacks->function_count++];
-	/* What is interned is compared byte by byte: there may be holes between fields. */
+	/* The struct is interned and compared byte by byte: clear its padding. */
 	memset(function, 0, sizeof(*function));
 	function->frame.function = frame->function;
 	function->frame.linkage = frame->linkage;
@@ -213,7 +213,7 @@ static const struct location_functions *functions_at(struct pmp_filter_stack *st
 
 /* ---- stacks ---------------------------------------------------------------------- */
 
-/* Room for one more function, in all arrays. */
+/* Make room for need functions in all arrays. */
 static int reserve(struct pmp_filter_stack *stacks, size_t need)
 {
 	if (PMP_RESERVE(&stacks->steps, &stacks->step_capacity, need) ||
@@ -260,7 +260,7 @@ static bool is_shown(const struct pmp_filter_stack *stacks,
 	return idle == (wanted == PMP_IDLE_ONLY);
 }
 
-/* Drop hidden functions and recursion. Returns how many steps are left. */
+/* Drop hidden functions and recursion. Returns how many steps remain. */
 static size_t thin_out(struct pmp_filter_stack *stacks, size_t count)
 {
 	size_t n = 0;
@@ -278,7 +278,7 @@ static size_t thin_out(struct pmp_filter_stack *stacks, size_t count)
 	return n;
 }
 
-/* The number of a location with some of its functions, PMP_INTERN_NONE: no memory. */
+/* The number of a location with these of its functions; PMP_INTERN_NONE: no memory. */
 static pmp_location cut(struct pmp_filter_stack *stacks, struct head head,
 			const struct stack_step *steps, size_t count)
 {
@@ -293,13 +293,13 @@ static pmp_location cut(struct pmp_filter_stack *stacks, struct head head,
 	for (size_t i = 0; i < count; i++) {
 		memcpy(&frames[i], &stacks->functions[steps[i].function].frame,
 		       sizeof(*frames));
-		/* The last one has the frame on the stack, as far as one can see. */
+		/* The outermost of them now owns the frame. */
 		frames[i].inlined = i + 1 < count;
 	}
 	return pmp_intern(stacks->cuts, stacks->cut, size);
 }
 
-/* What stands for all functions of a stack when none is left. */
+/* Stands in for a stack whose functions are all hidden. */
 static pmp_location cut_all(struct pmp_filter_stack *stacks)
 {
 	struct {
@@ -314,14 +314,14 @@ static pmp_location cut_all(struct pmp_filter_stack *stacks)
 	return pmp_intern(stacks->cuts, &key, sizeof(key));
 }
 
-/* Is this the only function left at its location, and a signal's trampoline? */
+/* Is the only function kept at this location a signal trampoline? */
 static bool is_signal(const struct pmp_filter_stack *stacks,
 		      const struct stack_step *steps, size_t count)
 {
 	return count == 1 && stacks->functions[steps[0].function].frame.signal;
 }
 
-/* Neighbours of one location are one again. 0 or PMP_ENOMEM. */
+/* Join neighbours from the same location. 0 or PMP_ENOMEM. */
 static int put_together(struct pmp_filter_stack *stacks, struct pmp_filtered_stack *stack,
 			size_t count)
 {
@@ -390,7 +390,7 @@ void pmp_filter_stack_origin(const struct pmp_filter_stack *stacks, pmp_location
 	if (head->location == PMP_LOCATION_NONE)
 		return;
 	pmp_symbolizer_first_address(stacks->symbolizer, head->location, origin);
-	/* A caller that is the innermost function now is at its call, not behind it. */
+	/* If the innermost function is now a caller, it is at its call, not after it. */
 	if (origin->exact != (bool)head->exact && origin->pc)
 		origin->pc += origin->exact ? 1 : UINT64_C(-1);
 	origin->exact = head->exact;

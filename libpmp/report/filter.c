@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a filter says of one function, and of a stack by the marks of its functions. It
- * keeps nothing of what it has looked at: report/filter-stack.c does, for a profile, and the
- * live view for its own.
+ * What a filter says of one function, and of a stack by the marks of its functions.
+ * Nothing is cached here: report/filter-stack.c does that for a profile, the live view
+ * for itself.
  *
- *     s/^([a-z]+)_.*$/\1/     renames first: all else looks at the names that are shown
- *     focus, ignore, skip     then whether the stack is there at all,
- *     trim, hide, fold        and what of it
+ *     s/^([a-z]+)_.*$/\1/     renames first: the rest matches the names that are shown
+ *     focus, ignore, skip     then decides whether to show the stack at all,
+ *     trim, hide, fold        and which part of it
  *
- * The waits of idle threads alone are known by the names that the program has.
+ * Only the functions in which idle threads wait are matched by their original names.
  */
 #include "report/filter.h"
 
@@ -25,20 +25,20 @@
 #include "report/idle.h"
 #include "report/replace.h"
 
-#define EXPRESSIONS_MAX 256 /* of a kind */
-#define CYCLE_MAX 8	    /* functions of a cycle that is folded */
+#define EXPRESSIONS_MAX 256 /* of each kind */
+#define CYCLE_MAX 8	    /* longest cycle that is folded */
 
 /* After the PMP_IDLE_ flags. */
 enum {
-	MARK_IDLE = 4, /* a wait that the filter knows */
+	MARK_IDLE = 4, /* a wait listed in the filter */
 	MARK_IGNORE = 8,
 	/* 16 is PMP_MARK_FOCUS */
 	MARK_HIDE = 32,
 	MARK_SKIP = 64,
 	MARK_TRIM = 128,
-	MARK_FAILED = 256, /* it could not be matched */
+	MARK_FAILED = 256, /* an expression could not be matched */
 	MARK_WITHIN = 1024,
-	MARK_KERNEL = 512, /* why a thread is there the functions of the program tell */
+	MARK_KERNEL = 512, /* the program's functions tell why a thread sleeps */
 };
 
 struct expression_list {
@@ -188,7 +188,7 @@ bool pmp_filter_has_groups(const struct pmp_filter *filter)
 	       (filter->options.groups || filter->lists[PMP_FILTER_THREAD_GROUP].count);
 }
 
-/* Does it show some threads only? */
+/* Does the filter select threads? */
 static bool has_threads(const struct pmp_filter *filter)
 {
 	return filter->lists[PMP_FILTER_THREAD].count ||
@@ -206,7 +206,7 @@ bool pmp_filter_is_active(const struct pmp_filter *filter)
 {
 	if (!filter)
 		return false;
-	/* What is known as idle, or what locks mean, changes nothing by itself. */
+	/* Known idle waits and meanings of locks neither hide nor rename anything. */
 	for (int kind = 0; kind < PMP_FILTER_IDLE_WAIT; kind++)
 		if (filter->lists[kind].count)
 			return true;
@@ -226,7 +226,7 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
 
 /* ---- functions ------------------------------------------------------------------- */
 
-/* mark if any expression of a list matches. */
+/* Returns mark if any expression in the list matches. */
 static pmp_marks mark_if(const struct expression_list *list, const char *name,
 			 pmp_marks mark)
 {
@@ -237,7 +237,7 @@ static pmp_marks mark_if(const struct expression_list *list, const char *name,
 	return code > 0 ? mark : code < 0 ? MARK_FAILED : 0;
 }
 
-/* By its path or by the last part of it: both ^libc and ^/usr/lib mean something. */
+/* Matches the path or its last part, so that both ^libc and ^/usr/lib work. */
 static pmp_marks mark_if_module(const struct expression_list *list, const char *module,
 				pmp_marks mark)
 {
@@ -266,8 +266,8 @@ int pmp_filter_problem(const struct pmp_filter *filter, struct pmp_error *err)
 	return 0;
 }
 
-/* All replacements of a kind, one after the other, in place. 1, 0: none, or what
- * pmp_regex_find() fails with. */
+/* Apply all replacements of a kind in turn, in place. 1: changed, 0: unchanged, or an error
+ * of pmp_regex_find(). */
 static int rename_all(const struct expression_list *list, char *name, size_t size)
 {
 	char renamed[PMP_EXPRESSION_NAME];
@@ -350,7 +350,7 @@ bool pmp_filter_lock_meaning(const struct pmp_filter *filter, const char *functi
 
 /* ---- stacks ---------------------------------------------------------------------- */
 
-/* The marks of the innermost functions, at most depth of them. */
+/* The combined marks of the innermost functions, at most depth of them. */
 static pmp_marks gather(const pmp_marks *marks, size_t count, size_t depth)
 {
 	pmp_marks all = 0;
@@ -374,7 +374,7 @@ pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count)
 	       (gather(marks, count, PMP_IDLE_OWN_DEPTH) & PMP_IDLE_OWN_LOCKS);
 }
 
-/* Is none of a kind wanted, or one found? */
+/* True if nothing of this kind was asked for, or it was found. */
 static bool has_wanted(const struct pmp_filter *filter, enum pmp_filter_kind kind,
 		       pmp_marks found)
 {
@@ -426,7 +426,7 @@ size_t pmp_filter_trim(const pmp_marks *marks, size_t count)
 	return count;
 }
 
-/* Are the last length functions the same as those before them? */
+/* Do the last length functions repeat the length functions before them? */
 static bool repeats(const uint32_t *functions, const uint32_t *left, size_t count,
 		    size_t length)
 {
@@ -446,7 +446,7 @@ static void reverse(uint32_t *numbers, size_t count)
 	}
 }
 
-/* From the root on; of what is repeated the inner ones stay: they lead to the leaf. */
+/* Folds from the root inwards; the innermost copy stays, as it leads to the leaf. */
 size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
 		       size_t count, uint32_t *left)
 {

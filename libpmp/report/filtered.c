@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each entry goes through the filter once each time a report is made; what is left is
- * counted under the same rules of what keeps entries apart. Threads are put together by
- * the names of their groups here.
+ * Making a report passes each entry through the filter once; the result is counted under
+ * the same rules for what keeps entries apart. Threads are also merged by group name
+ * here.
  */
 #include "report/filtered.h"
 
@@ -23,12 +23,12 @@ struct pmp_filtered {
 	const struct pmp_filter *filter;
 	struct pmp_profile *profile;
 	struct pmp_filter_stack *stack_filter;
-	uint64_t sweeps;	     /* of the locations that the stack_filter knows */
-	bool groups;		     /* threads are counted by their names */
-	bool heap;		     /* entries have one */
-	struct pmp_filtered *beside; /* whose stack_filter this one has; or NULL */
+	uint64_t sweeps;	     /* of the locations known to stack_filter */
+	bool groups;		     /* threads are merged by name */
+	bool heap;		     /* entries have heap values */
+	struct pmp_filtered *beside; /* owner of stack_filter; NULL: this one */
 	struct pmp_entries entries;
-	uint32_t *entry_of; /* by entry of the profile, or NOWHERE */
+	uint32_t *entry_of; /* by index of the profile's entry; or NOWHERE */
 	size_t entry_count, entry_capacity;
 	uint64_t stacks; /* of all entries */
 	struct pmp_run *runs;
@@ -44,7 +44,7 @@ struct pmp_filtered {
 	uint64_t rows_shown;
 };
 
-/* What is made of the waits of an entry. */
+/* A changed copy of an entry's waits. */
 struct shown_waits {
 	struct pmp_entry_waits waits;
 	struct pmp_lock lock;
@@ -96,7 +96,7 @@ void pmp_filtered_free(struct pmp_filtered *filtered)
 	free(filtered);
 }
 
-/* Numbers of locations may be others' now, and what the symbolizer had lent is gone. */
+/* After a sweep, locations may be renumbered and strings from the symbolizer are gone. */
 static int renew_filter_stack(struct pmp_filtered *filtered)
 {
 	uint64_t sweeps = pmp_profile_sweeps(filtered->profile);
@@ -119,7 +119,7 @@ static int renew_filter_stack(struct pmp_filtered *filtered)
 
 /* ---- entries --------------------------------------------------------------------- */
 
-/* A thread as it is called: by its group, or as it has been renamed. */
+/* The name to show for a thread: that of its group, or its own after renaming. */
 static void call_thread(const struct pmp_filtered *filtered, const char *name,
 			char *buffer, size_t size)
 {
@@ -129,7 +129,7 @@ static void call_thread(const struct pmp_filtered *filtered, const char *name,
 		pmp_filter_call_thread(filtered->filter, name, buffer, size);
 }
 
-/* What its thread waited for, with the holder as that is called. */
+/* Replace the waits by a copy with the holder's name as shown. */
 static void show_waits(const struct pmp_filtered *filtered, struct pmp_entry *entry,
 		       struct shown_waits *shown)
 {
@@ -149,7 +149,7 @@ static void show_waits(const struct pmp_filtered *filtered, struct pmp_entry *en
 		shown->lock.holder = 0;
 }
 
-/* 1: it is shown as number *to, 0: it is not, PMP_ENOMEM. */
+/* 1: shown, with index *to; 0: not shown; or PMP_ENOMEM. */
 static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *entry,
 		      uint32_t *to)
 {
@@ -185,7 +185,7 @@ static int show_entry(struct pmp_filtered *filtered, const struct pmp_entry *ent
 	return *to == PMP_ENTRY_NONE ? PMP_ENOMEM : 1;
 }
 
-/* Empty entries, kept apart as the profile does it. */
+/* Start with no entries, kept apart as in the profile. */
 static int empty_entries(struct pmp_filtered *filtered)
 {
 	const struct pmp_profile_options *options =
@@ -221,7 +221,7 @@ int pmp_filtered_make_entries(struct pmp_filtered *filtered,
 	return 0;
 }
 
-/* A thread is not there while it has a stack that is not shown. */
+/* A thread counts as absent while its stack is not shown. */
 int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *runs,
 			   size_t count)
 {
@@ -229,7 +229,7 @@ int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *
 	bool *gone;
 
 	filtered->run_count = 0;
-	/* Threads of a group are somewhere at the same time. */
+	/* Threads of a group run at the same time, so there is no sequence of runs. */
 	filtered->has_runs = runs && !filtered->groups;
 	if (!filtered->has_runs)
 		return 0;
@@ -262,7 +262,7 @@ int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *
 
 /* ---- the last sample ------------------------------------------------------------- */
 
-/* Where a function is in this sample, as pmp_filter_stack_origin() has it for all of them. */
+/* The address of a function in this sample, not in all, as pmp_filter_stack_origin(). */
 static struct pmp_raw_frame raw_frame(const struct pmp_filtered *filtered,
 				      const struct pmp_raw_frame *raw,
 				      pmp_location location)
@@ -278,7 +278,7 @@ static struct pmp_raw_frame raw_frame(const struct pmp_filtered *filtered,
 	return frame;
 }
 
-/* Append a row if it is shown; frames counts those of all rows. */
+/* Append a row if it is shown; *frames counts the frames of all rows so far. */
 static int show_row(struct pmp_filtered *filtered, const struct pmp_row *row,
 		    const char *syscall, size_t *frames)
 {
@@ -343,7 +343,7 @@ int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
 		if (show_row(filtered, &snapshot->rows[i], syscall, &frames))
 			return PMP_ENOMEM;
 	}
-	/* Only now do the frames stay where they are. */
+	/* The arrays no longer move: set the pointers. */
 	for (size_t i = 0; i < filtered->snapshot.row_count; i++) {
 		struct pmp_row *row = &filtered->rows[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a filter leaves of a profile: entries, runs and the last snapshot again, with
- * locations of their own. Entries that are the same after filtering are one.
+ * What a filter leaves of a profile: entries, runs and the last snapshot, with locations
+ * of their own. Entries that become equal by filtering are merged.
  */
 #ifndef PMP_REPORT_FILTERED_H
 #define PMP_REPORT_FILTERED_H
@@ -14,36 +14,36 @@
 
 struct pmp_filtered;
 
-/* Both are borrowed. heap: of entries that have one. beside: NULL, or one with the same
- * filter and profile that outlives it: numbers of locations are the same then. NULL: no
- * memory. */
+/* The arguments are borrowed. heap: entries have heap values. beside: NULL, or another
+ * one with the same filter and profile that outlives this one; the two share location
+ * numbers. NULL: no memory. */
 struct pmp_filtered *pmp_filtered_new(const struct pmp_filter *filter,
 				      struct pmp_profile *profile, bool heap,
 				      struct pmp_filtered *beside);
 void pmp_filtered_free(struct pmp_filtered *filtered);
 
-/* Filter these from now on, all of which are copied; runs, which may be NULL, are those of
- * the entries. 0 or PMP_ENOMEM. */
+/* Filter and copy these. Runs, which may be NULL, refer to the entries passed before.
+ * 0 or PMP_ENOMEM. */
 int pmp_filtered_make_entries(struct pmp_filtered *filtered,
 			      const struct pmp_entry *entries, size_t count);
 int pmp_filtered_make_runs(struct pmp_filtered *filtered, const struct pmp_run *runs,
 			   size_t count);
-/* The snapshot is borrowed until the next one. 0 or PMP_ENOMEM. */
+/* The snapshot is borrowed until the next call. 0 or PMP_ENOMEM. */
 int pmp_filtered_make_snapshot(struct pmp_filtered *filtered,
 			       const struct pmp_snapshot *snapshot);
 
-/* What is left of them. */
+/* The filtered tables. */
 const struct pmp_entry *pmp_filtered_entries(const struct pmp_filtered *filtered,
 					     size_t *count);
 size_t pmp_filtered_distinct(const struct pmp_filtered *filtered);
 const struct pmp_run *pmp_filtered_runs(const struct pmp_filtered *filtered,
 					size_t *count);
 const struct pmp_snapshot *pmp_filtered_snapshot(const struct pmp_filtered *filtered);
-/* How many stacks of the entries, and how many rows of all snapshots so far, are left. */
+/* How many stacks of the entries, and rows of all snapshots so far, are shown. */
 uint64_t pmp_filtered_stack_count(const struct pmp_filtered *filtered);
 uint64_t pmp_filtered_row_count(const struct pmp_filtered *filtered);
 
-/* Of a location in them; see report/filter-stack.h. */
+/* Look up a location of these tables; see report/filter-stack.h. */
 size_t pmp_filtered_frames(const struct pmp_filtered *filtered, pmp_location location,
 			   const struct pmp_frame **frames);
 void pmp_filtered_origin(const struct pmp_filtered *filtered, pmp_location location,

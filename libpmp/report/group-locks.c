@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of the threads that seem to sleep wait for a lock. */
+/* Finds out which of the threads that seem to sleep wait for a lock. */
 #include <string.h>
 
 #include "libpmp-program.h"
@@ -8,8 +8,8 @@
 #include "tally/group-times.h"
 #include "tally/profile.h"
 
-/* Calls in which threads wait for locks that only names tell. Of the others no names are
- * looked up. */
+/* Only names tell the locks that threads wait for in these calls. For other calls no
+ * names are looked up. */
 static bool may_be_of_lock(const struct pmp_entry *entry)
 {
 	static const char *const calls[] = { "", "semop", "semtimedop", "epoll_wait",
@@ -22,9 +22,9 @@ static bool may_be_of_lock(const struct pmp_entry *entry)
 }
 
 #define FUNCTIONS_MAX \
-	((size_t)2 * PMP_IDLE_OWN_DEPTH) /* innermost ones, that are asked */
+	((size_t)2 * PMP_IDLE_OWN_DEPTH) /* innermost ones that are looked at */
 
-/* Of the innermost functions; there may be more than marks has room for. */
+/* The marks of the innermost functions, at most room of them. Returns how many. */
 static size_t add_marks(const struct pmp_filter *filter, const struct pmp_frame *frames,
 			size_t count, pmp_marks *marks, size_t room)
 {
@@ -69,8 +69,8 @@ static int ask(struct pmp_symbolizer *symbolizer, const struct pmp_filter *filte
 	return 0;
 }
 
-/* Name one of its locations. The symbolizer may let go of the lock meanwhile: then the entry
- * may have moved. False: all have names. */
+/* Name one location. The symbolizer may release the lock meanwhile, so the entry may have
+ * moved afterwards. False: all locations have names. */
 static bool name_next(struct pmp_symbolizer *symbolizer, const struct pmp_entry *entry)
 {
 	for (size_t i = 0; i < entry->location_count && i < FUNCTIONS_MAX; i++) {

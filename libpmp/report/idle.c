@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The built-in list of waits. Names are compared up to their parameters. */
+/* The built-in list of waits. Names are compared without their parameters. */
 #include "report/idle.h"
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "report/wait-functions.h"
 #include "resolve/demangle.h"
 
-/* Parts of names. Waiting for a lock is more telling than being asleep. */
+/* Parts of names. These win over the waits below. */
 static const char *const lock_names[] = {
 	"lll_lock_wait",      "mutex_lock",	      "mutex_timedlock",
 	"rwlock_rdlock",      "rwlock_wrlock",	      "rwlock_timedrdlock",
@@ -16,7 +16,7 @@ static const char *const lock_names[] = {
 	"rwlock_clockwrlock", "pthread_barrier_wait",
 };
 
-/* Those that nothing but waiting for work is done with. */
+/* Calls that serve for nothing but waiting for work. */
 static const char *const waiting_calls[] = {
 	"accept",	   "accept4",	    "clock_nanosleep",
 	"epoll_pwait",	   "epoll_pwait2",  "epoll_wait",
@@ -29,10 +29,10 @@ static const char *const waiting_calls[] = {
 	"semtimedop",	   "wait4",	    "waitid",
 };
 
-/* Those that are made for locks as well, or stand for any other. */
+/* Calls that are also made for locks, or that may stand for any other call. */
 static const char *const ambiguous_calls[] = { "futex", "futex_wait", "restart_syscall" };
 
-/* Functions, without leading underscores and the GI_ of the C library. */
+/* Function names, without leading underscores and the GI_ of the C library. */
 static const char *const waiting_names[] = {
 	"accept",
 	"accept4",
@@ -115,7 +115,7 @@ static unsigned flags_of(const char *name)
 	return flags;
 }
 
-/* Who waits for a thread to end, or for something to be done once, has no lock. */
+/* Waiting for a thread to end or for a once function is not waiting for a lock. */
 static unsigned flags_of_wait(const char *name, const char *module)
 {
 	struct pmp_wait_function says;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What functions say of waits that a view shows, as far as they have names by then. */
+/* What functions say of the waits in a live view, as far as their names are known yet. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "report/wait-kinds.h"
 
 struct pmp_live_waits {
-	struct pmp_live_names names; /* first: see frame_of() */
+	struct pmp_live_names names; /* first: frame_of() casts to it */
 	const struct pmp_symbolizer *symbolizer;
 };
 
@@ -61,7 +61,7 @@ void pmp_live_wait(struct pmp_live_waits *waits, const struct pmp_live *live,
 	const struct pmp_wait join = { .kind = PMP_WAIT_JOIN };
 	struct pmp_live_info info = { .size = sizeof(info) };
 	struct pmp_live_stack found = { .size = sizeof(found) };
-	/* Any address, to see whether it is that of the object. */
+	/* Any address: tells whether the futex belongs to the object. */
 	struct pmp_named_wait named = { .wait = { .kind = (uint8_t)kind,
 						  .object = 4096 } };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making a report: without a filter it borrows the profile's tables. */
+/* Makes reports. Without a filter a report borrows the profile's tables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "report/wait-kinds.h"
 #include "tally/sample-type.h"
 
-/* That it is of; NULL: of all that was counted. */
+/* The snapshot to report; NULL: report all that was counted. */
 static const struct pmp_snapshot *snapshot_of(const struct pmp_report *report)
 {
 	return report->of_snapshot && !report->of_heap
@@ -24,7 +24,7 @@ static const struct pmp_snapshot *snapshot_of(const struct pmp_report *report)
 
 /* ---- of a heap ------------------------------------------------------------------- */
 
-/* What was counted is one of its values, as in a saved profile of which that was chosen. */
+/* Counts are those of one value, as in a saved profile of that value. */
 static void describe_heap(struct pmp_report *report)
 {
 	const struct pmp_heap *heap = pmp_profile_heap(report->profile);
@@ -65,7 +65,7 @@ static void describe_processes(struct pmp_report *report)
 	};
 }
 
-/* The stacks as the recorder has found them. 0 or PMP_ENOMEM. */
+/* The stacks as recorded. 0 or PMP_ENOMEM. */
 static int take_heap(struct pmp_report *report)
 {
 	struct pmp_heap *heap = pmp_profile_heap(report->profile);
@@ -90,7 +90,7 @@ static int take_heap(struct pmp_report *report)
 
 /* ---- of samples ------------------------------------------------------------------- */
 
-/* All that was counted, as it is. */
+/* Borrow all that was counted, unfiltered. */
 static void borrow(struct pmp_report *report)
 {
 	report->shown = report->totals.stacks;
@@ -103,7 +103,7 @@ static void borrow(struct pmp_report *report)
 	report->runs = pmp_profile_runs(report->profile, &report->run_count);
 }
 
-/* The same through the filter. 0 or PMP_ENOMEM. */
+/* Like borrow(), through the filter. 0 or PMP_ENOMEM. */
 static int filter(struct pmp_report *report)
 {
 	const struct pmp_snapshot *snapshot = snapshot_of(report);
@@ -174,7 +174,7 @@ static int make(struct pmp_report *report)
 	return 0;
 }
 
-/* Bytes are not compared with stacks. */
+/* Refuses to compare bytes with stacks. */
 static int compare(struct pmp_report *report, struct pmp_error *err)
 {
 	const struct pmp_sample_type *its = &report->metadata.sample_type;
@@ -213,7 +213,7 @@ int pmp_report_update(struct pmp_report *report, struct pmp_error *err)
 	return report->base ? compare(report, err) : 0;
 }
 
-/* What is kept as long as the report is. 0 or PMP_ENOMEM. */
+/* Make what lives as long as the report. 0 or PMP_ENOMEM. */
 static int prepare(struct pmp_report *report)
 {
 	report->found_waits = pmp_wait_names_new();
@@ -227,7 +227,7 @@ static int prepare(struct pmp_report *report)
 	return report->filtered ? 0 : PMP_ENOMEM;
 }
 
-/* The report of the heap beside this one, if anything of one was recorded. */
+/* Make or update the second report, of the heap, if anything was recorded. */
 static int make_beside(struct pmp_report *report)
 {
 	const struct pmp_heap *heap = pmp_profile_heap(report->profile);

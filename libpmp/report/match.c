@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Matching by names: each name has a number, and a stack is found again by the numbers of
+ * Matching by name: each name gets a number, and a stack is identified by the numbers of
  * its names.
  */
 #include "report/match.h"
@@ -14,8 +14,8 @@
 
 struct matcher {
 	struct pmp_intern *names;
-	struct pmp_intern *stacks; /* as numbers of names: those of the matches */
-	struct pmp_match *matches; /* as many as both have entries */
+	struct pmp_intern *stacks; /* sequences of name numbers, one per match */
+	struct pmp_match *matches; /* room for the entries of both reports */
 	struct pmp_buf key;
 };
 
@@ -33,7 +33,7 @@ static void add_name(struct matcher *matcher, const char *name)
 	add_number(matcher, number);
 }
 
-/* What tells stacks apart. process: what its process is called. */
+/* The key that tells stacks apart. process: the name to use for its process. */
 static void make_key(struct matcher *matcher, const struct pmp_report *report,
 		     const struct pmp_entry *entry, const char *process)
 {
@@ -51,7 +51,7 @@ static void make_key(struct matcher *matcher, const struct pmp_report *report,
 	}
 }
 
-/* A file may say that more was counted than there are numbers. */
+/* A file may claim counts whose sum overflows. */
 static void add_up(uint64_t *sum, uint64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))
@@ -81,14 +81,14 @@ static int add_entry(struct matcher *matcher, const struct pmp_report *report,
 	return 0;
 }
 
-/* process: what all its processes are called; NULL: by their names. */
+/* process: one name for all processes; NULL: use their own. */
 static int add_entries(struct matcher *matcher, const struct pmp_report *report,
 		       const char *process, bool is_base)
 {
 	for (size_t i = 0; i < report->entry_count; i++) {
 		const struct pmp_entry *entry = &report->entries[i];
 
-		/* CPU time of the base is not compared. */
+		/* CPU time in the base is not compared. */
 		if (is_base && !entry->count)
 			continue;
 		make_key(matcher, report, entry, process ? process : entry->process);
@@ -103,8 +103,8 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The most frequent first. Others as in the report, then as in the base: so do entries
- * of one array lie. */
+/* The most frequent first. Equal ones stay in the order of their report: entries are
+ * elements of one array. */
 static int compare_matches(const void *a, const void *b)
 {
 	const struct pmp_match *one = a, *other = b;

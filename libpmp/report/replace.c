@@ -18,8 +18,8 @@ int pmp_expression_compile(struct pmp_expression *expression, const char *text,
 /* ---- replacements ---------------------------------------------------------------- */
 
 /*
- * Copy a part of a command up to its delimiter, before which a backslash is taken off.
- * Returns what follows the delimiter, or NULL: there is none.
+ * Copy a part of a command up to its delimiter, and drop the backslash before an escaped
+ * delimiter. Returns what follows the delimiter; NULL: there is none.
  */
 static const char *take_part(const char *at, char delimiter, char *part)
 {
@@ -34,7 +34,8 @@ static const char *take_part(const char *at, char delimiter, char *part)
 	return *at ? at + 1 : NULL;
 }
 
-/* The number of a group that a text refers to at *at, 0 for all; -1: to none. */
+/* The number of the group that the text at *at refers to, 0 for the whole match; -1: it
+ * is no reference. */
 static int reference(const char *at)
 {
 	if (*at == '&')
@@ -147,7 +148,7 @@ static void add_replacement(struct text *text, const char *replacement, const ch
 	}
 }
 
-/* Bytes of the first character; what is no UTF-8 is one with what is in front of it. */
+/* Length of the first character; stray continuation bytes belong to it. */
 static size_t character(const char *at, size_t length)
 {
 	size_t bytes = 1;
@@ -158,8 +159,8 @@ static size_t character(const char *at, size_t length)
 }
 
 /*
- * As in sed nothing may match as well: "x*" to "-" makes -a-b- of ab, but not right behind
- * what has matched.
+ * As in sed, the empty string may match too: "x*" to "-" turns ab into -a-b-, but an
+ * empty match directly after another match is not replaced.
  */
 int pmp_expression_replace(const struct pmp_expression *expression, const char *name,
 			   char *buffer, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting entries: by all that tells them apart. Locations are numbered as they
- * come; their addresses are not.
+ * Entries are sorted by everything that tells them apart. Locations are compared by
+ * address: their numbers depend on the order in which they came.
  */
 #include "report/sort.h"
 

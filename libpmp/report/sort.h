@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entries of a report in an order that does not depend on when they came. */
+/* Sorts the entries of a report independently of the order in which they came. */
 #ifndef PMP_REPORT_SORT_H
 #define PMP_REPORT_SORT_H
 
@@ -8,15 +8,14 @@
 #include "report/report.h"
 
 /*
- * The most frequent first; equal ones by process, thread and stack. *entries has
- * report->entry_count pointers and is to be freed. 0 or PMP_ENOMEM.
+ * The most frequent first; equal ones by process, thread and stack. *entries gets
+ * report->entry_count pointers, which the caller frees. 0 or PMP_ENOMEM.
  */
 int pmp_sort_entries(const struct pmp_report *report, const struct pmp_entry ***entries);
-/* How many of these stand for stacks that were found; after them come those that have CPU
- * time only. */
+/* How many sorted entries are stacks that were found; those with only CPU time follow. */
 size_t pmp_sort_found(const struct pmp_report *report,
 		      const struct pmp_entry *const *entries);
-/* As pmp_sort_entries(), thread by thread: of each process the threads in the order of their ids. */
+/* Like pmp_sort_entries(), but grouped by thread: by process, then by thread id. */
 int pmp_sort_threads(const struct pmp_report *report, const struct pmp_entry ***entries);
 /* Do both belong to one thread of one process? */
 bool pmp_sort_same_thread(const struct pmp_entry *a, const struct pmp_entry *b);

@@ -23,7 +23,7 @@ const struct pmp_named_kind_info pmp_named_kinds[PMP_NAMED_COUNT] = {
 			     .bytes = BIT(RWLOCK) | BIT(FUTEX) },
 	[PMP_NAMED_WRITE] = { .text = "rwlock", .lock = true, .write = true,
 			      .bytes = BIT(RWLOCK) | BIT(FUTEX) },
-	/* Once it is signalled it waits for the mutex. */
+	/* Once signalled, the waiter waits for the mutex. */
 	[PMP_NAMED_CONDITION] = { .text = "condition", .placeless = true,
 				  .bytes = BIT(CONDITION) | BIT(MUTEX) | BIT(FUTEX) },
 	[PMP_NAMED_JOIN] = { .text = "join", .lock = true,
@@ -35,7 +35,7 @@ const struct pmp_named_kind_info pmp_named_kinds[PMP_NAMED_COUNT] = {
 			     .bytes = ONLY_FUTEX },
 	[PMP_NAMED_GUARD] = { .text = "static initialisation", .lock = true, .once = true,
 			      .bytes = ONLY_FUTEX },
-	/* That of a FILE is one of these. */
+	/* The lock of a FILE is one of these. */
 	[PMP_NAMED_LIBC] = { .text = "lock of the C library", .lock = true,
 			     .bytes = ~UINT32_C(0) },
 	[PMP_NAMED_RUST_MUTEX] = { .text = "Rust mutex", .lock = true,
@@ -81,7 +81,7 @@ const struct pmp_named_kind_info pmp_named_kinds[PMP_NAMED_COUNT] = {
 };
 /* clang-format on */
 
-/* The first that matches decides. */
+/* The first match decides. */
 static const struct {
 	const char *pattern;
 	enum pmp_named_kind kind;
@@ -140,7 +140,7 @@ static const struct {
 	{ "runtime.notetsleep*", PMP_NAMED_GO_IDLE },
 };
 
-/* Around a kind that says little, as they are made of it. */
+/* Locks built on one of the kinds above, which says little about them. */
 static const struct {
 	const char *pattern;
 	enum pmp_named_kind kind;
@@ -163,7 +163,7 @@ static const struct {
 #define POSTGRES "postgres"
 #define PYTHON "python"
 
-/* Those of locks, which a thread holds, and of events. */
+/* Locks are held by a thread, events are not. */
 #define LOCK .lock = true
 #define EVENT .lock = false
 
@@ -172,7 +172,7 @@ static const struct pmp_wait_meaning meanings[] = {
 	  .else_see = "PROCESSLIST" },
 	{ "lock_wait", MYSQL, "InnoDB row lock", "INNODB_LOCK_WAITS", LOCK },
 	{ "lock_wait_suspend_thread", MYSQL, "InnoDB row lock", "data_lock_waits", LOCK },
-	/* Most often a row lock; all that is known where the engine's functions have no
+	/* Usually a row lock. This is all that is known if the engine's functions have no
 	 * names, as in Debian's packages. */
 	{ "handler::ha_*", MYSQL, "storage engine wait", "INNODB_LOCK_WAITS", LOCK,
 	  .condition = true },
@@ -219,7 +219,7 @@ bool pmp_pattern_matches(const char *pattern, const char *text)
 	return pattern[strspn(pattern, "*")] == '\0';
 }
 
-/* Past the group that begins here; the end of the text if it has none. */
+/* Returns the end of the bracket that opens here, or of the text if it is not closed. */
 static const char *skip_group(const char *at)
 {
 	char open = *at, close = open == '<' ? '>' : ')';
@@ -234,7 +234,7 @@ static const char *skip_group(const char *at)
 	return at;
 }
 
-/* Of Rust's `<T as U>::f`, which begins a name, T. */
+/* Enter the T of a Rust name that begins with `<T as U>`, up to *end. */
 static const char *enter_type(const char *at, const char **end)
 {
 	const char *as;
@@ -248,7 +248,7 @@ static const char *enter_type(const char *at, const char **end)
 	return at + 1;
 }
 
-/* A suffix of the compiler's: f.constprop.0 */
+/* Suffixes that the compiler adds: f.constprop.0 */
 static bool is_clone(const char *at)
 {
 	static const char *const suffixes[] = { ".part.", ".constprop.", ".isra.",
@@ -260,7 +260,7 @@ static bool is_clone(const char *at)
 	return false;
 }
 
-/* Past leading underscores and GI_. */
+/* Skip leading underscores and GI_. */
 static char *skip_prefix(char *name)
 {
 	name += strspn(name, "_");
@@ -287,7 +287,8 @@ char *pmp_bare_name(const char *function, char *buffer)
 			listed |= *at == '(';
 			at = skip_group(at);
 		} else if (*at == ' ') {
-			/* A type stands before it; or after it what is no name. */
+			/* What precedes a blank is a type; what follows parameters, or
+			 * begins with [, is no name. */
 			if (listed || at[1] == '[')
 				break;
 			length = 0;
@@ -303,7 +304,7 @@ char *pmp_bare_name(const char *function, char *buffer)
 	return buffer;
 }
 
-/* Those that wait for others have this in their names. */
+/* Helpers that wait on behalf of other functions have one of these in their names. */
 static bool is_internal(const char *name)
 {
 	static const char *const words[] = { "futex", "wait", "lock",
@@ -331,7 +332,7 @@ bool pmp_wait_is_internal(const char *function)
 
 /* ---- a function -------------------------------------------------------------------- */
 
-/* Is the last part of a path that of one of these programs, or of a library of theirs? */
+/* Is the file one of these programs, or one of their libraries? */
 static bool is_of(const char *module, const char *program)
 {
 	const char *slash = strrchr(module, '/');

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the name of a function says of a thread that waits in it: tables, and nothing is
- * kept.
- */
+/* What a function's name says about a thread that waits in it: tables only, no state. */
 #ifndef PMP_REPORT_WAIT_FUNCTIONS_H
 #define PMP_REPORT_WAIT_FUNCTIONS_H
 
@@ -10,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PMP_BARE_NAME 512 /* of a name that is compared, with its NUL */
+#define PMP_BARE_NAME 512 /* size of a name to compare, with its NUL */
 
-/* Kinds that names tell; those of pmp_wait_kind as well, as the bytes may not. */
+/* Kinds that names tell. Includes those of pmp_wait_kind: the bytes may not show them. */
 enum pmp_named_kind {
 	PMP_NAMED_NONE,
 	PMP_NAMED_MUTEX,
@@ -52,45 +49,45 @@ enum pmp_named_kind {
 
 struct pmp_named_kind_info {
 	const char *text;
-	const char *ask; /* what knows the holder; or NULL */
+	const char *ask; /* where to look up the holder; or NULL */
 	bool lock, write;
-	bool once;	/* whose holder runs what is to be done once */
-	bool placeless; /* the futex is the waiter's own: it does not say which object */
-	bool musl_placeless; /* so with musl */
-	bool parked;	     /* by parking_lot, under the address of what is waited for */
+	bool once;	     /* the holder runs a once function */
+	bool placeless;	     /* the futex is the waiter's own, not the object's */
+	bool musl_placeless; /* the same, with musl only */
+	bool parked;	     /* by parking_lot, keyed by the object's address */
 	int offset;	     /* from the futex to the object */
-	/* Bits of enum pmp_wait_kind: what it may look like. Of an outer one: bits of
-	 * enum pmp_named_kind, in which it waits. */
+	/* What it may look like: bits of enum pmp_wait_kind; for an outer kind, bits of
+	 * the enum pmp_named_kind in which it waits. */
 	uint32_t bytes, within;
 };
 extern const struct pmp_named_kind_info pmp_named_kinds[PMP_NAMED_COUNT];
 
-/* What some waits are to a program. */
+/* What a wait means to a program. */
 struct pmp_wait_meaning {
-	const char *pattern, *program; /* of a function, and of the name of its module */
-	const char *text, *ask;	       /* NULL: nothing is known that knows the holder */
-	const char *else_see; /* what says more where that is not loaded, or NULL */
+	const char *pattern, *program; /* of a function, and of its module's name */
+	const char *text, *ask;	       /* ask: where to look up the holder; or NULL */
+	const char *else_see;	       /* where to look if ask is not loaded; or NULL */
 	bool lock;
-	bool direct;	/* only of the function that calls the one that waits */
-	bool call;	/* of any system call, not only of what else is a known wait */
-	bool condition; /* only of a wait for a condition */
+	bool direct;	/* only for the direct caller of the waiting function */
+	bool call;	/* in any system call, not only in known waits */
+	bool condition; /* only for waits on a condition */
 };
 
 /* What a function's name says. */
 struct pmp_wait_function {
-	enum pmp_named_kind kind;  /* of a thread that waits in it */
-	enum pmp_named_kind outer; /* of one that is in a wait of another kind */
+	enum pmp_named_kind kind;  /* of the wait in this function */
+	enum pmp_named_kind outer; /* of a wait built on another kind */
 	const struct pmp_wait_meaning *meaning;
-	bool internal; /* of those that wait for others */
+	bool internal; /* a helper that waits on behalf of others */
 };
 
-/* Of its name, be it as C++ and Rust have it or mangled, and its module's path. */
+/* function: its name, mangled or as C++ and Rust have it. module: its path. */
 void pmp_wait_function(const char *function, const char *module,
 		       struct pmp_wait_function *says);
-/* Without what is not compared: the type that it returns, parameters, template arguments,
- * a version, leading underscores and GI_. Returns buffer, of PMP_BARE_NAME bytes. */
+/* Strip what is not compared: return type, parameters, template arguments, version,
+ * leading underscores and GI_. Returns buffer, which has PMP_BARE_NAME bytes. */
 char *pmp_bare_name(const char *function, char *buffer);
-/* Does a text match a pattern, in which * stands for any characters? */
+/* Does the text match a pattern in which * stands for any characters? */
 bool pmp_pattern_matches(const char *pattern, const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/syscalls.h"
 #include "tally/group.h"
 
-/* Rows are in the order of their ids. */
+/* Rows are sorted by thread id. */
 static size_t find_thread(const struct pmp_snapshot *snapshot, pid_t tid)
 {
 	size_t low = 0, high = snapshot->row_count;
@@ -40,8 +40,8 @@ static void count_wait(struct pmp_wait_graph *graph, const struct pmp_wait_node 
 	graph->inferred += node->named.inferred;
 }
 
-/* A core may be cut off, leave memory out, or be of a machine whose calls are not known here.
- * What a living thread waits for can always be read. */
+/* A core may be cut off, omit memory, or come from a machine whose system calls are
+ * unknown here. For a live thread the wait can always be read. */
 static bool is_unread(const struct pmp_thread *thread, const struct pmp_wait_node *node)
 {
 	if (thread->obtained != PMP_OBTAINED_UNKNOWN)
@@ -50,17 +50,17 @@ static bool is_unread(const struct pmp_thread *thread, const struct pmp_wait_nod
 		return true;
 	if (node->wait->kind != PMP_WAIT_FUTEX || node->named.lock)
 		return false;
-	/* Functions tell what other futexes are. */
+	/* The functions tell what other futexes are. */
 	if (thread->end == PMP_END_UNREADABLE)
 		return true;
-	/* Of any of several only the address of the first is kept. */
+	/* For a wait on several futexes only the address of the first is kept. */
 	return thread->syscall == PMP_SYSCALL_FUTEX_WAITV
 		       ? !node->wait->object
 		       : !(node->wait->words.flags & PMP_WORD_AT);
 }
 
-/* It waits for all on its way to the root, and each of those on a circle for itself: that
- * is not counted. */
+/* A waiter counts for every thread on its way to the root, but of a circle only for the
+ * first member that it reaches. */
 static void count_behind(struct pmp_wait_graph *graph, size_t waiter)
 {
 	size_t node = graph->nodes[waiter].holder;
@@ -74,8 +74,8 @@ static void count_behind(struct pmp_wait_graph *graph, size_t waiter)
 	}
 }
 
-/* Do those that were found waiting for each other still do so? Not if the names of one say
- * that it waits for something else; nor is it seen if a filter has left one out. */
+/* Is the deadlock still there? Not if the names of one thread say that it waits for
+ * something else. *hidden: a filter hides one of the threads. */
 static bool is_circle(const struct pmp_wait_graph *graph, size_t first, bool *hidden)
 {
 	size_t node = first;
@@ -92,8 +92,8 @@ static bool is_circle(const struct pmp_wait_graph *graph, size_t first, bool *hi
 	return node == first;
 }
 
-/* Counts threads in deadlocks, also where not all of them are there, and takes the marks
- * of others away. 0 or PMP_ENOMEM. */
+/* Count threads in deadlocks, even if some members are hidden, and clear the flag of
+ * others. 0 or PMP_ENOMEM. */
 static int check_deadlocks(struct pmp_wait_graph *graph)
 {
 	bool *broken = calloc(graph->count + 1, sizeof(*broken));
@@ -160,7 +160,7 @@ void pmp_wait_graph_free(struct pmp_wait_graph *graph)
 	*graph = (struct pmp_wait_graph){ 0 };
 }
 
-/* Of a queue the holder is the next writer, and who is waited for by a join holds nothing. */
+/* The holder of a queue is the next writer, and a thread that is joined holds nothing. */
 static bool is_held(const struct pmp_wait_node *node)
 {
 	return node->holder != PMP_NO_THREAD && !node->named.inferred &&
@@ -182,7 +182,7 @@ static int compare_held(const void *a, const void *b, void *arg)
 	return (x->waiter > y->waiter) - (x->waiter < y->waiter);
 }
 
-/* Those of the same lock become one. */
+/* Merge the waits for the same lock. */
 static void merge_held(struct pmp_wait_graph *graph, size_t waits)
 {
 	struct pmp_held_lock *held = graph->held, *last = NULL;

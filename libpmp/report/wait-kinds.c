@@ -9,32 +9,32 @@
 #include "report/filter.h"
 #include "report/wait-functions.h"
 
-#define DEPTH_MAX 12 /* locations from the innermost on that are asked */
-#define ONCE_MAX 16  /* things being done once at a time whose holders are inferred */
+#define DEPTH_MAX 12 /* innermost locations that are looked at */
+#define ONCE_MAX 16  /* once functions per snapshot whose runners are inferred */
 
-/* What the functions at a location say, of inlined ones the innermost that does. */
+/* What the functions at a location say; of inlined ones the innermost that says any. */
 struct wait_place {
 	const struct pmp_wait_meaning *meaning;
-	char *users_meaning;  /* by the filter; owned, or NULL */
-	const char *nameless; /* the module of one without a name, or NULL */
-	const char *module;   /* of the kind's function */
+	char *users_meaning;  /* from the filter; owned, or NULL */
+	const char *nameless; /* module of an unnamed function, or NULL */
+	const char *module;   /* of the function that gave the kind */
 	uint8_t kind, outer;  /* enum pmp_named_kind */
-	bool known;	      /* has been asked */
-	bool foreign;	      /* one that waits for nothing by itself */
+	bool known;	      /* has been looked up */
+	bool foreign;	      /* a function that is not part of a wait */
 };
 
-/* The thread that runs what others wait for to be done once. */
+/* The thread that runs the once function others wait for. */
 struct once_holder {
 	uint64_t object;
 	uint8_t once;
-	pid_t holder; /* 0: not known */
+	pid_t holder; /* 0: unknown */
 };
 
 struct pmp_wait_names {
-	struct wait_place *places; /* by location */
+	struct wait_place *places; /* by location number */
 	size_t count, capacity;
 	uint64_t sweeps; /* of the locations */
-	/* Of the snapshot of that process and time. */
+	/* Of the snapshot with this pid and time. */
 	struct once_holder holders[ONCE_MAX];
 	size_t holder_count;
 	pid_t pid;
@@ -109,11 +109,11 @@ static void renew(const struct pmp_report *report, struct pmp_wait_names *names)
 
 /* ---- a location --------------------------------------------------------------------- */
 
-/* Of which stacks the locations are: as they were found, or as the filter left them. */
+/* Whether locations are as found, or as left by the filter. */
 struct wait_question {
 	const struct pmp_report *report;
 	bool found;
-	struct pmp_live_names *live; /* else NULL */
+	struct pmp_live_names *live; /* NULL: ask the report */
 };
 
 static size_t frames_of(const struct wait_question *asked, pmp_location location,
@@ -160,7 +160,7 @@ static void ask_report(const struct wait_question *asked, pmp_location location,
 	place->known = true;
 }
 
-/* It may have no names yet. */
+/* The location may have no names yet. */
 static void ask_live(struct pmp_live_names *live, pmp_location location,
 		     struct wait_place *place)
 {
@@ -180,7 +180,7 @@ static struct pmp_wait_names *names_of(const struct wait_question *asked)
 	return asked->found ? asked->report->found_waits : asked->report->waits;
 }
 
-/* Without memory it says nothing. */
+/* If memory runs out, the place says nothing. */
 static const struct wait_place *place_of(const struct wait_question *asked,
 					 pmp_location location)
 {
@@ -212,16 +212,16 @@ static const struct wait_place *place_of(const struct wait_question *asked,
 
 /* ---- a stack ------------------------------------------------------------------------ */
 
-/* What the functions of a stack say of its wait. */
+/* What the functions of a stack say about its wait. */
 struct verdict {
 	enum pmp_named_kind kind, outer;
-	const char *module; /* of the kind's function */
+	const char *module; /* of the function that gave the kind */
 	const struct pmp_wait_meaning *meaning;
 	const char *users_meaning;
 };
 
-/* Is what lies between the system call and the function a part of that one? What has no
- * name may be anything, unless it is in the same module. */
+/* Do the frames between the system call and this function belong to it? Unnamed ones may
+ * be anything, unless they are in the same module. */
 static bool is_own(const struct wait_place *place, const char *nameless)
 {
 	return !nameless || strcmp(nameless, place->module) == 0;
@@ -275,7 +275,7 @@ static void move(struct pmp_named_wait *named, int offset)
 	named->moved = offset;
 }
 
-/* What can be read of its memory now that its kind is known. */
+/* Interpret the memory around the futex, now that its kind is known. */
 static void take_words(struct pmp_named_wait *named, const struct verdict *verdict)
 {
 	struct pmp_wait *wait = &named->wait;
@@ -287,7 +287,7 @@ static void take_words(struct pmp_named_wait *named, const struct verdict *verdi
 		wait->count = named->said.count;
 }
 
-/* A kind that the bytes have proven stays unless it cannot be what the names say. */
+/* A kind proven by the bytes stays, unless it contradicts the names. */
 static void take_kind(struct pmp_named_wait *named, const struct verdict *verdict)
 {
 	const struct pmp_named_kind_info *info = &pmp_named_kinds[verdict->kind];
@@ -331,7 +331,7 @@ static void take_outer(struct pmp_named_wait *named, const struct verdict *verdi
 	named->parked = info->parked;
 }
 
-/* Does it fit what is waited for? */
+/* Does the meaning fit this kind of wait? */
 static bool has_meaning(const struct pmp_named_wait *named, const struct verdict *verdict)
 {
 	const struct pmp_wait_meaning *meaning = verdict->meaning;
@@ -344,7 +344,7 @@ static bool has_meaning(const struct pmp_named_wait *named, const struct verdict
 	return *named->kind || meaning->call;
 }
 
-/* Of what is a lock by itself nothing more need be said. */
+/* A known kind of lock needs no further meaning. */
 static void take_meaning(struct pmp_named_wait *named, const struct verdict *verdict)
 {
 	const struct pmp_wait_meaning *meaning = verdict->meaning;
@@ -367,13 +367,13 @@ static void take_meaning(struct pmp_named_wait *named, const struct verdict *ver
 	if (!*named->kind)
 		named->kind = "wait";
 	if (named->lock && named->wait.kind >= PMP_WAIT_POLL) {
-		/* The descriptor by which it waits is not the lock. */
+		/* The descriptor it waits on is not the lock. */
 		named->kind = "wait";
 		named->wait.object = 0;
 	}
 }
 
-/* blocked: in a system call, even if it is none that waits for something known. */
+/* blocked: in a system call, though not necessarily a known wait. */
 static void name(const struct wait_question *asked, const pmp_location *locations,
 		 size_t count, bool blocked, struct pmp_named_wait *named)
 {
@@ -402,7 +402,7 @@ void pmp_report_name_wait(const struct pmp_report *report, const pmp_location *l
 	name(&asked, locations, count, wait->kind, named);
 }
 
-/* In the queue of a rwlock's writer, who waits for its readers, the last bit is set. */
+/* A writer that waits for the readers of a rwlock is queued under its address + 1. */
 static void take_parked(const struct pmp_row *row, struct pmp_named_wait *named)
 {
 	uint64_t key = pmp_wait_parked_under(&named->wait);
@@ -437,7 +437,7 @@ void pmp_live_names_ask(struct pmp_live_names *live, const pmp_location *locatio
 
 /* ---- what is done once ----------------------------------------------------------------- */
 
-/* Is every thread there, and all of its stack? */
+/* Does the snapshot have every thread, with its complete stack? */
 static bool is_whole(const struct pmp_snapshot *snapshot)
 {
 	if (snapshot->info.threads != snapshot->row_count)
@@ -448,7 +448,7 @@ static bool is_whole(const struct pmp_snapshot *snapshot)
 	return true;
 }
 
-/* Is a function that does something once on the stack, beside the one that it waits in? */
+/* Is there a once function on the stack other than the one that the thread waits in? */
 static bool runs_once(const struct wait_question *asked, const struct pmp_row *row,
 		      bool waits)
 {
@@ -465,7 +465,7 @@ static bool runs_once(const struct wait_question *asked, const struct pmp_row *r
 	return false;
 }
 
-/* The function whose static variable is waited for. */
+/* The function whose static variable is being initialised. */
 static const struct pmp_frame *guarded_function(const struct wait_question *asked,
 						const struct pmp_row *row)
 {
@@ -500,8 +500,8 @@ static bool has_function(const struct wait_question *asked, const struct pmp_row
 	return false;
 }
 
-/* Who waits is not the one that runs it, unless for another one. 1: this may be the one,
- * 0: it is not, -1: not known. */
+/* A thread that waits for the same initialisation does not run it. 1: may be the runner,
+ * 0: is not, -1: unknown. */
 static int may_run(const struct wait_question *asked, const struct pmp_row *row,
 		   const struct pmp_named_wait *named, const struct pmp_frame *function)
 {
@@ -517,7 +517,7 @@ static int may_run(const struct wait_question *asked, const struct pmp_row *row,
 	return runs_once(asked, row, other.once == PMP_NAMED_ONCE);
 }
 
-/* The only thread that may run it, or 0. */
+/* The only thread that may run the initialiser, or 0. */
 static pid_t find_runner(const struct wait_question *asked,
 			 const struct pmp_named_wait *named,
 			 const struct pmp_frame *function)
@@ -538,7 +538,7 @@ static pid_t find_runner(const struct wait_question *asked,
 	return holder;
 }
 
-/* What was found out for another waiter; NULL: nothing yet. */
+/* The result found for another waiter; NULL: none yet. */
 static const struct once_holder *find_known_holder(const struct wait_question *asked,
 						   const struct pmp_named_wait *named)
 {
@@ -556,7 +556,7 @@ static const struct once_holder *find_known_holder(const struct wait_question *a
 	return NULL;
 }
 
-/* The initialiser is run by the only thread that has the function on its stack. */
+/* The runner is the only thread with the function on its stack. */
 static pid_t infer_holder(const struct wait_question *asked, const struct pmp_row *row,
 			  const struct pmp_named_wait *named)
 {
@@ -608,7 +608,7 @@ void pmp_object_move(struct pmp_object *object, int moved)
 {
 	uint64_t before = moved < 0 ? (uint64_t)-moved : 0;
 
-	/* It begins before the variable: that is not its name. */
+	/* The object begins before the variable: the name does not apply. */
 	if (object->symbol && object->offset < before)
 		object->symbol = NULL;
 	object->offset += (uint64_t)(int64_t)moved;

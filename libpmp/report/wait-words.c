@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Locks as glibc (2.25 to 2.42), musl 1.2 and Rust's library (1.62 on) keep them. */
+/* The memory of locks in glibc (2.25 to 2.42), musl 1.2 and Rust's library (from 1.62). */
 #include "report/wait-words.h"
 
 #include <string.h>
 
-#define MUSL_WAITERS 0x80000000u /* the top bit of many a word of musl's */
+#define MUSL_WAITERS 0x80000000u /* top bit of many words in musl */
 
 static const struct pmp_said nothing = { PMP_SAYS_NOTHING, 0, 0 };
 static const struct pmp_said is_free = { PMP_SAYS_FREE, 0, 0 };
@@ -21,7 +21,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A static program has the functions of either in itself: it is neither. */
+/* A static program contains either library: it matches neither test. */
 static bool is_glibc(const char *module)
 {
 	const char *name = last_part(module);
@@ -43,7 +43,7 @@ static bool has(const struct pmp_wait_words *words, unsigned flags)
 	return (words->flags & flags) == flags;
 }
 
-/* Readers are counted in the bits of a mask; all of them set is a writer. */
+/* The bits of mask count readers; all set means a writer. */
 static struct pmp_said rwlock(uint32_t word, uint32_t mask)
 {
 	uint32_t count = word & mask;
@@ -53,7 +53,8 @@ static struct pmp_said rwlock(uint32_t word, uint32_t mask)
 	return (struct pmp_said){ PMP_SAYS_READERS, count, 0 };
 }
 
-/* In, current round, count: of the round that the thread waits for, unless that is over. */
+/* Words: in, current round, count. Gives the arrivals of the round that the thread waits
+ * for, unless that round is over. */
 static struct pmp_said barrier(const struct pmp_wait_words *words)
 {
 	uint32_t arrived = words->before - words->at, count = words->after;
@@ -64,7 +65,7 @@ static struct pmp_said barrier(const struct pmp_wait_words *words)
 	return (struct pmp_said){ PMP_SAYS_ARRIVED, arrived, count };
 }
 
-/* In musl it is negative as long as threads wait: -1 at first, then the top bit. */
+/* In musl it is negative while threads wait: -1 at first, then with the top bit set. */
 static struct pmp_said semaphore(uint32_t word)
 {
 	uint32_t value = word == UINT32_MAX ? 0 : word & ~MUSL_WAITERS;
@@ -72,7 +73,7 @@ static struct pmp_said semaphore(uint32_t word)
 	return (struct pmp_said){ PMP_SAYS_VALUE, value, 0 };
 }
 
-/* The flag by which a lock of this kind is free; 0: not known. */
+/* The flag that says that a lock of this kind is free; 0: there is none. */
 static uint32_t free_flag(enum pmp_named_kind kind, const char *module)
 {
 	switch (kind) {
