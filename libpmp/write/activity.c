@@ -13,7 +13,7 @@ struct pmp_thread_times {
 	uint64_t running, other, cpu; /* ns: found running, found otherwise, on a CPU */
 };
 
-/* Entries of one thread have the same strings. */
+/* Strings are interned: entries of one thread share them. */
 struct thread_key {
 	uint64_t pid, tid;
 	const char *process, *thread;
@@ -38,7 +38,7 @@ size_t pmp_activity_threads(const struct pmp_activity_table *table)
 	return pmp_intern_count(table->threads);
 }
 
-/* ---- making it -------------------------------------------------------------------- */
+/* ---- making the table ------------------------------------------------------------- */
 
 static void add_entry(struct pmp_thread_times *times, const struct pmp_entry *entry)
 {
@@ -119,7 +119,7 @@ void pmp_activity_free(struct pmp_activity_table *table)
 	*table = (struct pmp_activity_table){ 0 };
 }
 
-/* ---- asking it -------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------ */
 
 static pmp_marks marks_of(struct pmp_activity_table *table, const struct pmp_path *path)
 {
@@ -131,7 +131,7 @@ static pmp_marks marks_of(struct pmp_activity_table *table, const struct pmp_pat
 	return pmp_filter_stack_marks(table->stack, count);
 }
 
-/* found: in the report, not its base, whose locations are others. */
+/* found: the entry is the report's, not its base's, whose locations are different. */
 static bool waits_for_lock(const struct pmp_activity_table *table,
 			   const struct pmp_entry *entry, pmp_marks marks, bool found)
 {
@@ -149,7 +149,7 @@ static uint64_t share(uint64_t time, uint64_t part, uint64_t whole)
 	return whole ? (uint64_t)((unsigned __int128)time * part / whole) : 0;
 }
 
-/* The thread has been found running for less time than it was: what is left of the rest. */
+/* CPU time beyond the time found running is taken off the time found otherwise. */
 static void divide(const struct pmp_thread_times *times, const struct pmp_entry *entry,
 		   struct pmp_activities *activities)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers for locations and room for mappings, see address-layout.h. */
+/* Numbers locations and places mappings, see address-layout.h. */
 #include "write/address-layout.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "write/names.h"
 
 #define PAGE UINT64_C(4096)
-#define ROOM UINT64_C(0x10000) /* left below a mapping that is moved */
+#define ROOM UINT64_C(0x10000) /* gap below a mapping that is moved */
 #define TOP_MAX (UINT64_C(1) << 62)
-#define COMM_MAX 15 /* what the kernel keeps of a program's name */
+#define COMM_MAX 15 /* length to which the kernel cuts a program's name */
 
-/* A table of zeros that is long enough for index i. */
+/* Extend a table with zeros so that index i exists. */
 static int reach(uint32_t **table, size_t *count, size_t *capacity, size_t i)
 {
 	if (i < *count)
@@ -66,7 +66,7 @@ uint32_t pmp_layout_use(struct pmp_address_layout *layout, pmp_location location
 	return layout->numbers[location];
 }
 
-/* How much a file looks like the program: its name, no library, at least a file. */
+/* How likely a file is the program: by name, else not a library, else at least a file. */
 static int likeness(const char *path, const char *process)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,7 +106,7 @@ static int compare_starts(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* In the order of their addresses; what overlaps goes beyond the last of all. */
+/* Go through mappings by address; one that overlaps moves above all others. */
 static void make_room(struct pmp_placed_mapping **sorted, size_t count)
 {
 	uint64_t end = 0, top = 0;
@@ -194,7 +194,7 @@ uint64_t pmp_layout_return_address(const struct pmp_address_layout *layout,
 	return pc ? pc : PMP_LAYOUT_NOWHERE;
 }
 
-/* A path as the kernel writes it: only a newline would end the line. */
+/* A path as in /proc/PID/maps: only a newline must be escaped. */
 static void put_path(struct pmp_buf *buf, const char *path)
 {
 	for (; *path; path++)

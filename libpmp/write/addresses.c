@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names at addresses, for clients of formats that have none: see libpmp-program.h. */
+/* Names of addresses, for clients of formats without names: see libpmp-program.h. */
 #include <stdlib.h>
 
 #include "libpmp-program.h"
@@ -8,7 +8,7 @@
 #include "report/sort.h"
 #include "write/address-layout.h"
 
-/* A location, at an address that a reader may ask for. */
+/* A location and an address at which a reader may ask for it. */
 struct located_address {
 	uint64_t address;
 	pmp_location location;
@@ -16,7 +16,7 @@ struct located_address {
 
 struct pmp_addresses {
 	struct pmp_address_layout layout;
-	struct located_address *items; /* in the order of their addresses */
+	struct located_address *items; /* sorted by address */
 	size_t count, capacity;
 };
 
@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b)
 	return (one->location > other->location) - (one->location < other->location);
 }
 
-/* Readers take 1 off what a call returns to, and some of them off all. */
+/* Readers subtract 1 from return addresses, and some of them from all addresses. */
 static int sort_addresses(struct pmp_addresses *addresses)
 {
 	const struct pmp_address_layout *layout = &addresses->layout;

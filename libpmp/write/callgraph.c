@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call graph as gprof shows it: a block for each function, with its callers above
- * it and what it calls below; the numbers in brackets lead from block to block.
+ * The call graph as in gprof: a block for each function, with its callers above it and
+ * the functions it calls below. The numbers in brackets refer to other blocks.
  *
  *     index  total%      self  children  name
  *                           0       120      update_table [7]
  *     [4]     40.00         0       120  pthread_mutex_lock [4]
  *                         120         0      __lll_lock_wait [2]
  *
- * Of the function itself: stacks that end in it, and stacks that end in what it has
- * called. Above it the same, of the stacks in which that caller has called it; below
- * it, of the called function in the stacks in which it was called from here. All are
- * samples, or what a saved profile counts. A function that is on a stack several times counts once.
+ * In the function's own line, self counts stacks that end in it, children those that end
+ * in functions called from it. A caller's line counts the same for the stacks in which it
+ * made the call; a callee's line counts the callee in the stacks in which it was called
+ * from here. Counts are samples, or the values of a saved profile. A function counts once
+ * per stack.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,10 @@
 
 struct node {
 	uint32_t function;
-	uint32_t index; /* of its block, from 1; 0: none */
+	uint32_t index; /* number of its block, from 1; 0: none */
 	uint64_t self, total;
-	size_t last;	       /* path that was counted last, plus 1 */
-	size_t callers, calls; /* where its edges begin in the sorted lists */
+	size_t last;	       /* last path counted, plus 1 */
+	size_t callers, calls; /* its first edges in the sorted lists */
 };
 
 struct edge_key {
@@ -37,18 +38,18 @@ struct edge_key {
 
 struct edge {
 	struct edge_key key;
-	uint64_t self, total; /* self: the called function is the end of the stack */
+	uint64_t self, total; /* self: the called function ends the stack */
 	size_t last;
 };
 
 struct graph {
 	struct pmp_paths paths;
-	struct node *nodes; /* by function */
+	struct node *nodes; /* by function number */
 	struct pmp_intern *keys;
 	struct edge *edges;
 	size_t edge_count, edge_capacity;
-	struct edge *by_called; /* a copy, sorted by what is called */
-	uint32_t *order;	/* functions by block */
+	struct edge *by_called; /* copy, sorted by called function */
+	uint32_t *order;	/* functions in the order of blocks */
 	uint32_t blocks;
 };
 
@@ -123,7 +124,7 @@ static int compare_counts(const struct edge *one, const struct edge *other, uint
 	return (a > b) - (a < b);
 }
 
-/* The least of the callers first, so that the greatest stands next to the function. */
+/* Callers in ascending order, so that the greatest is next to the function. */
 static int compare_called(const void *a, const void *b)
 {
 	const struct edge *one = a, *other = b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See census-classes.h. The first word of an object of a class with virtual functions points
- * into `vtable for CLASS`. Several words may mean one class: a library that was mapped twice,
- * a class with several bases.
+ * See census-classes.h. An object of a class with virtual functions begins with a pointer
+ * into `vtable for CLASS`. Several such words may mean one class: if a library was mapped
+ * twice, or if the class has several bases.
  */
 #include "write/census-classes.h"
 
@@ -51,7 +51,7 @@ static void put_class(struct pmp_buf *buf, const struct pmp_object *object)
 	put_offset(buf, object->offset);
 }
 
-/* A row with its name. */
+/* Append row i of the census with its name. */
 static int add(struct pmp_census_classes *classes, const struct pmp_report *report,
 	       size_t i)
 {
@@ -76,7 +76,7 @@ static int add(struct pmp_census_classes *classes, const struct pmp_report *repo
 	return pmp_buf_failed(&classes->names) ? PMP_ENOMEM : 0;
 }
 
-/* ---- those of a name are one --------------------------------------------------------- */
+/* ---- merging by name --------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b, void *names)
 {

@@ -7,8 +7,8 @@
 #include "report/report.h"
 
 struct pmp_census_class {
-	size_t name;		    /* offset in names; "": its blocks have no class */
-	uint64_t smallest, largest; /* usable bytes of a block; 0: not known */
+	size_t name;		    /* offset in names; "": blocks without a class */
+	uint64_t smallest, largest; /* usable bytes of a block; 0: unknown */
 	uint64_t blocks, bytes;
 };
 
@@ -18,9 +18,9 @@ struct pmp_census_classes {
 	size_t count, capacity;
 };
 
-/* Look names up. by_size: blocks of different sizes are apart; without it those of a class are
- * together, and only blocks without a class are apart by size. Most bytes first. 0 or
- * PMP_ENOMEM; to be freed in any case. */
+/* Look up names and merge blocks. by_size: keep different sizes apart; else only for
+ * blocks without a class. Sorted by bytes, the most first. 0 or PMP_ENOMEM; must be freed
+ * in any case. */
 int pmp_census_classes_make(struct pmp_census_classes *classes,
 			    const struct pmp_report *report, bool by_size);
 void pmp_census_classes_free(struct pmp_census_classes *classes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Delays by the stacks of those that waited: see delay-text.c. */
+/* Delays by the stacks of waiting threads: see delay-text.c. */
 #include "write/delay-text.h"
 
 static void write_contention(struct pmp_out *out, const struct pmp_report *report,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How often each stack was found, as text that people and `go tool pprof` read: the form of
- * Go's own profiles with debug=1.
+ * How often each stack was found, as text for people and for `go tool pprof`: the format
+ * of Go's own profiles with debug=1.
  *
  *     threads profile: total 12
  *     11 @ 0x7f31c3a9612b 0x55819ffc71d2
@@ -11,7 +11,7 @@
  *     --- Memory map: ---
  *     55819ffc7000-55819ffc8000 r-xp 00001000 00:00 0 /opt/lab/t
  *
- * Its reader takes 1 off every address.
+ * Its reader subtracts 1 from every address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void put_addresses(struct pmp_buf *buf, const struct pmp_address_layout *
 			  const struct pmp_entry *entry)
 {
 	pmp_buf_printf(buf, "%" PRIu64 " @", entry->count);
-	/* One without any would be no line of a profile. */
+	/* A line must have an address to count as a stack. */
 	for (size_t i = 0; i == 0 || i < entry->location_count; i++)
 		pmp_buf_printf(buf, " 0x%" PRIx64, address_of(layout, entry, i));
 	pmp_buf_putc(buf, '\n');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A deadlock in one line, for who checks whether there is one. */
+/* A deadlock in one line, for callers that check for deadlocks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,8 @@ static void add_member(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		pmp_buf_puts(buf, " until a timeout");
 }
 
-/* Of its threads; 0: there is no such deadlock, or no memory. */
+/* Append the deadlock with this number. Returns how many threads are in it; 0: there is
+ * no such deadlock, or no memory. */
 static size_t add_deadlock(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 			   size_t number)
 {

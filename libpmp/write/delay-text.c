@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text is that of gperftools' contention profile, which google-pprof and `go tool
- * pprof` read. Lines that begin with # are for people.
+ * The text of a contention profile of gperftools, which google-pprof and `go tool pprof`
+ * read. Lines that begin with # are for people.
  *
  *     --- contentionz 1 ---
  *     cycles/second = 1000000000
@@ -11,8 +11,8 @@
  *     --- Memory map: ---
  *     55819ffc7000-55819ffc8000 r-xp 00001000 00:00 0 /opt/lab/t
  *
- * Readers take 1 off every address, google-pprof off all but the first. What has no address
- * gets one, in a mapping of its name.
+ * Readers subtract 1 from every address, google-pprof from all but the first. A stack
+ * without addresses gets one, in a mapping named after its mark.
  */
 #include "write/delay-text.h"
 
@@ -23,7 +23,7 @@
 #include "write/names.h"
 #include "write/pprof.h"
 
-#define MARK_SIZE ((uint64_t)0x1000) /* of the mapping of a mark, from here on */
+#define MARK_SIZE ((uint64_t)0x1000) /* size and first address of the mappings of marks */
 #define MARK_START ((uint64_t)0x1000)
 
 static void put_head(struct pmp_out *out, const struct pmp_delays *delays,
@@ -80,7 +80,7 @@ static void put_names(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_puts(buf, delay->mark);
 }
 
-/* marks: how many there were before this one. */
+/* marks: the number of marks before this one. */
 static void put_stack(struct pmp_out *out, const struct pmp_address_layout *layout,
 		      const struct pmp_delay *delay, size_t marks)
 {
@@ -103,8 +103,8 @@ static void put_stack(struct pmp_out *out, const struct pmp_address_layout *layo
 	pmp_out_maybe_flush(out);
 }
 
-/* After all others: the first mapping is taken for the program's. Its name has no
- * brackets, which its readers add. */
+/* Marks come last, as the first mapping is taken for the program's. Brackets are omitted:
+ * readers add their own. */
 static void put_mark(struct pmp_buf *buf, const char *mark, size_t marks)
 {
 	pmp_buf_printf(buf, "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:00 0 ",

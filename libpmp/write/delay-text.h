@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the formats contention and mutex write: text, unless they are asked for what pprof
- * has. */
+/* Writes the formats contention and mutex: as text, or as a pprof profile if asked to. */
 #ifndef PMP_WRITE_DELAY_TEXT_H
 #define PMP_WRITE_DELAY_TEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Equal stacks are put together, whatever lock their threads waited for. */
+/* Equal stacks are merged, whichever lock their threads waited for. */
 #include "write/delays.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/intern.h"
 #include "report/counted-wait.h"
 
-/* That of these locations, or of a mark. NULL: no memory. */
+/* The delay of these locations, or of a mark. NULL: no memory. */
 static struct pmp_delay *find_delay(struct pmp_delays *delays,
 				    const pmp_location *locations, size_t count,
 				    const char *mark)
@@ -18,7 +18,7 @@ static struct pmp_delay *find_delay(struct pmp_delays *delays,
 
 	if (PMP_RESERVE(&delays->items, &delays->capacity, delays->count + 1))
 		return NULL;
-	/* Numbers of locations are too small to have the bytes of a text. */
+	/* The keys do not collide: location numbers are too small to look like text. */
 	if (count)
 		number = pmp_intern(delays->keys, locations, count * sizeof(*locations));
 	else
@@ -59,7 +59,7 @@ static int add(struct pmp_delays *delays, const struct pmp_entry *entry, const c
 	return 0;
 }
 
-/* Is the thread that has it charged with its waits? */
+/* Are the waits charged to the stack of a holder? */
 static bool is_charged(const struct pmp_lock *lock)
 {
 	return lock->holder_stack == PMP_HOLDER_STACK_KNOWN &&
@@ -99,7 +99,7 @@ static int add_entry(struct pmp_delays *delays, const struct pmp_entry *entry,
 
 	if (!waits)
 		return 0;
-	/* A saved profile of delays says no more of them. */
+	/* A saved profile of delays has only these numbers. */
 	if (strcmp(delays->report->metadata.sample_type.type, "delay") == 0)
 		return add(delays, entry, NULL,
 			   (struct amount){ waits->contentions, entry->count, 0 });
@@ -114,7 +114,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* By addresses: numbers of locations depend on what was seen first. */
+/* Compare addresses: location numbers depend on the order in which they were seen. */
 static int compare_stacks(const struct pmp_report *report, const struct pmp_delay *a,
 			  const struct pmp_delay *b)
 {
@@ -152,8 +152,8 @@ int pmp_delays_make(struct pmp_delays *delays, const struct pmp_report *report,
 	for (size_t i = 0; i < report->entry_count; i++)
 		if (add_entry(delays, &report->entries[i], of))
 			return PMP_ENOMEM;
-	/* A wait that goes on behind another stack than it began with is counted there, too:
-	 * it was found. And readers divide by it. */
+	/* A wait may continue with another stack than it began with. There it was found
+	 * too, but not counted; and readers divide by the count. */
 	for (size_t i = 0; i < delays->count; i++)
 		if (!delays->items[i].contentions)
 			delays->items[i].contentions = 1;

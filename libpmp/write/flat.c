@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flat profile: how often each function was found at the end of a stack (self)
- * and anywhere on it (total), and the time of threads that this stands for.
+ * The flat profile: how often each function was found at the end of a stack (self) and
+ * anywhere on it (total), and the thread time that this stands for.
  *
  *      self%  total%     self    total   self s  total s  function
  *      40.00   41.00      120      123    11.60    11.89  poll (libc.so.6) [2]
  *
- * What is no number of stacks has its unit, and no times:
+ * Values other than numbers of stacks have a unit, and no times:
  *
  *      self%  total%     self    total  function
  *      50.00   50.00      2MB      2MB  main.hold [3]
  *
- * The number in brackets is that of its block in the call graph (callgraph.c).
+ * The number in brackets is that of the function's block in the call graph (callgraph.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +22,11 @@
 
 struct function_sums {
 	uint32_t function;
-	uint32_t index;			/* of its block, from 1 */
+	uint32_t index;			/* number of its block, from 1 */
 	uint64_t self, total;		/* samples */
-	uint64_t base_self, base_total; /* of the base, unscaled */
+	uint64_t base_self, base_total; /* the base's, unscaled */
 	uint64_t self_time, total_time; /* ns */
-	size_t last;			/* path that was counted last, plus 1 */
+	size_t last;			/* last path counted, plus 1 */
 };
 
 static const char legend[] =
@@ -36,7 +36,7 @@ static const char legend[] =
 	"total s         previous snapshot; those of many threads add up to more than the clock's\n"
 	"[number]        of the function's block in the format callgraph\n\n";
 
-/* Of what is no number of stacks, and stands for no time. */
+/* For values other than numbers of stacks, which have no times. */
 static const char value_legend[] =
 	"self%, self     what the file counts of the function itself\n"
 	"total%, total   the same with all that it has called\n"
@@ -50,7 +50,7 @@ static void add_path(struct function_sums *sums, const struct pmp_path *path,
 	for (size_t i = 0; i < path->length; i++) {
 		struct function_sums *function = &sums[path->functions[i]];
 
-		/* Recursion: once for each stack. */
+		/* A recursive function counts once per stack. */
 		if (function->last == number)
 			continue;
 		function->last = number;
@@ -66,7 +66,7 @@ static void add_path(struct function_sums *sums, const struct pmp_path *path,
 	leaf->self_time += path->entry->wall;
 }
 
-/* The order of blocks: callgraph.c has the same. */
+/* The order of blocks, as in callgraph.c. */
 static int compare_blocks(const void *a, const void *b)
 {
 	const struct function_sums *one = a, *other = b;
@@ -109,7 +109,7 @@ static void sort_sums(struct function_sums *sums, size_t count, enum pmp_sort so
 				      : compare_sums);
 }
 
-/* The name, the module where that is a file, the block unless index is 0. */
+/* The name, its module if that is a file, its block unless index is 0. */
 static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 		     bool has_module, uint32_t index)
 {
@@ -140,8 +140,8 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	for (size_t i = 0; i < paths->function_count; i++) {
 		const struct pmp_function *function = &paths->functions[sums[i].function];
 
-		/* Processes and threads are no functions; what is unknown counts as one
-		 * where nothing else is known. */
+		/* Processes and threads are no functions. [unknown] is one if the stack
+		 * has nothing else. */
 		if (!*function->module && !sums[i].self)
 			continue;
 		pmp_table_percent(buf, 6, sums[i].self, paths->samples);
@@ -158,8 +158,8 @@ static void write_sums(struct pmp_out *out, const struct pmp_paths *paths,
 	}
 }
 
-/* The paths, and the sums of each function, in the order of their names. NULL: no memory.
- * The paths are to be freed in any case. */
+/* Make the paths and the sums of each function, sorted by name. NULL: no memory. The
+ * paths must be freed in any case. */
 static struct function_sums *add_up(struct pmp_paths *paths,
 				    const struct pmp_report *report,
 				    const struct pmp_write_options *options)

@@ -4,24 +4,24 @@
  *
  *     mariadbd;start_thread;handle_one_connection;do_command;poll 42
  *
- * The first frame is the process: `mariadbd`, with its id where there is more than
- * one process, and with the thread's as well (`mariadbd-4100/4102;conn-17;...`)
- * where threads are kept apart. Where the root of a stack is not known its place
- * is taken by `[not stopped: epoll_wait]` or `[truncated: ...]`. No line's last
- * frame ends in a blank and digits: some readers would take them for the count.
+ * The first frame is the process: `mariadbd`, with its id if there are several processes,
+ * and with the thread's as well (`mariadbd-4100/4102;conn-17;...`) if threads are kept
+ * apart. If the root of a stack is unknown, `[not stopped: epoll_wait]` or
+ * `[truncated: ...]` takes its place. The last frame of a line never ends in a blank and
+ * digits: some readers would take them for the count.
  *
- * With options.waits what a thread waits for stands after the innermost function, without
- * addresses: else each stack would be one of its own.
+ * With options.waits, what a thread waits for follows the innermost function. It has no
+ * address, as otherwise hardly any two stacks would be equal.
  *
  *     mariadbd;...;pthread_mutex_lock;[waits for mutex LOCK_log held by conn-N] 4
  *
- * Of a comparison a line has two counts: the base's, scaled, and the profile's.
+ * In a comparison a line has two counts: the base's, scaled, and the profile's.
  *
  *     mariadbd;start_thread;handle_one_connection;do_command;poll 57 42
  *
- * Processes and threads are without ids then. The scaled counts are rounded so that
- * sums stay right, those of neighbours with the same beginning above all: each line's
- * is the difference of two rounded sums, of the lines to this one and to the one before.
+ * Processes and threads have no ids then. The scaled counts are rounded so that sums stay
+ * right, above all for neighbours with the same beginning: each line gets the difference of
+ * two rounded sums, of the lines up to this one and up to the one before.
  */
 #include <inttypes.h>
 

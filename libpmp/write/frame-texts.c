@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The lines of each location, in one buffer. */
+/* The lines of all locations are in one buffer. */
 #include "write/frame-texts.h"
 
 #include <stdlib.h>

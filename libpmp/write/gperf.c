@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPU profile of gperftools: words of the machine's size, then the lines of
- * /proc/PID/maps. No names: who reads it finds them in the files.
+ * The CPU profile of gperftools: machine words, then the lines of /proc/PID/maps. It has
+ * no names: readers look them up in the files.
  *
  *     0 3 0 100000 0         header: 3 words follow the second, the period in us
  *     5 3 pc0 pc1 pc2        5 samples of a stack of 3, leaf first
@@ -9,10 +9,10 @@
  *     0 1 0                  the end
  *     55d0a8000000-55d0a9000000 r-xp 00000000 00:00 0 /usr/sbin/mariadbd
  *
- * Its readers take 1 off every address but the first. They also take the second
- * frame for their own signal handler when most stacks have it, and remove it: such
- * a frame of threads that all wait for a lock. One record in 32 of another kind,
- * counting nothing, keeps them from it.
+ * Readers subtract 1 from every address but the first. If most stacks have the same
+ * second frame, they take it for the profiler's own signal handler and remove it; threads
+ * that all wait for a lock have such a frame. So one record in 32 is a different one that
+ * counts nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,19 +23,19 @@
 #include "write/writer.h"
 
 #define NOWHERE PMP_LAYOUT_NOWHERE
-#define SHARE 31 /* records to one that keeps handlers from being found */
+#define SHARE 31 /* real records per record that hides such a frame */
 
 static void put_word(struct pmp_out *out, uint64_t word)
 {
-	/* The width of an address on every machine that pmp runs on. */
+	/* An address has this width on every machine that pmp supports. */
 	pmp_buf_add(&out->buf, &word, sizeof(word));
 }
 
-/* What is counted of a stack: how often it was found, or ms of a time. */
+/* What is counted for a stack: how often it was found, or a time in ms. */
 struct measure {
-	bool cpu, wall;	      /* else how often */
-	uint64_t period;      /* of the header, in us */
-	uint64_t passed, put; /* ns so far, ms so far */
+	bool cpu, wall;	      /* neither: how often */
+	uint64_t period;      /* in the header, us */
+	uint64_t passed, put; /* time so far, ns; written so far, ms */
 };
 
 static struct measure measure_of(const struct pmp_report *report,
@@ -53,7 +53,7 @@ static struct measure measure_of(const struct pmp_report *report,
 	return measure;
 }
 
-/* What is less than a ms is passed on to the next stacks, so that the sum is right. */
+/* Fractions of a ms carry over to the next stacks, so that the sum is right. */
 static uint64_t measure_entry(struct measure *measure, const struct pmp_entry *entry)
 {
 	uint64_t before = measure->put;
@@ -107,7 +107,7 @@ static void put_records(struct pmp_out *out, const struct pmp_address_layout *la
 	put_word(out, 0);
 }
 
-/* CPU time may be of threads that were found with no stack. */
+/* CPU time may belong to threads that were never found with a stack. */
 static size_t count_shown(const struct pmp_report *report,
 			  const struct pmp_entry *const *entries,
 			  const struct measure *measure)

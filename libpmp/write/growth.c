@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The calls that took memory from the kernel: heap-text.c. */
+/* Calls that took memory from the kernel: see heap-text.c. */
 #include "write/heap-text.h"
 
 static void write_growth(struct pmp_out *out, const struct pmp_report *report,

@@ -18,7 +18,7 @@ void pmp_heading_time(struct pmp_buf *buf, const struct pmp_snapshot *snapshot)
 	char text[32] = "";
 	struct tm tm;
 
-	if (!realtime) { /* of a core that came through a pipe */
+	if (!realtime) { /* a core read from a pipe */
 		pmp_buf_puts(buf, "date unknown");
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a snapshot as text begins with: "--- snapshot 3: ... 2026-11-21T04:08:36.123Z ... ---".
+ * The first line of a snapshot as text, "--- snapshot 3: ... 2026-11-21T04:08:36.123Z ...".
  */
 #ifndef PMP_WRITE_HEADING_H
 #define PMP_WRITE_HEADING_H
@@ -10,7 +10,7 @@
 
 /* "--- snapshot 3: " */
 void pmp_heading_begin(struct pmp_buf *buf, const struct pmp_snapshot *snapshot);
-/* When it was taken. */
+/* The time at which it was taken. */
 void pmp_heading_time(struct pmp_buf *buf, const struct pmp_snapshot *snapshot);
 
 #endif

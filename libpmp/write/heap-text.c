@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The heap profile of gperftools as text, which google-pprof and `go tool pprof` read:
- * what lives, and in brackets all that was allocated.
+ * live blocks and bytes, and in brackets all that was allocated.
  *
  *     heap profile:     84:   541860 [   354: 77984000] @ heapprofile
  *         77:        0 [    77: 61330000] @ 0x7f31c3a9612b 0x55819ffc71d2
@@ -9,9 +9,9 @@
  *     MAPPED_LIBRARIES:
  *     55819ffc7000-55819ffc8000 r-xp 00001000 00:00 0 /opt/lab/t
  *
- * With "heapprofile" readers take the numbers as they are: estimates are made here, block by
- * block. Asked to do that ("heap_v2") they would do it by the mean size of each line's blocks.
- * The format growth has the same form: what the allocator has taken from the kernel.
+ * With "heapprofile" readers take the numbers as they are: pmp estimates block by block.
+ * With "heap_v2" readers would estimate themselves, from the mean block size of each
+ * line. The format growth has the same form: what the allocator took from the kernel.
  */
 #include "write/heap-text.h"
 
@@ -21,12 +21,12 @@
 #include "report/sort.h"
 #include "write/address-layout.h"
 
-/* Of a change what lives may have become less. */
+/* Signed: a change may be negative. */
 struct heap_line {
 	int64_t live, live_bytes, all, all_bytes;
 };
 
-/* Bytes of no block would be an error to readers. */
+/* Readers reject bytes without a block. */
 static int64_t blocks_of(int64_t blocks, int64_t bytes)
 {
 	return blocks || !bytes ? blocks : bytes > 0 ? 1 : -1;
@@ -74,13 +74,13 @@ static void put_addresses(struct pmp_buf *buf, const struct pmp_address_layout *
 	for (size_t i = 0; i < entry->location_count; i++)
 		pmp_buf_printf(buf, " 0x%" PRIx64,
 			       pmp_layout_return_address(layout, entry->locations[i]));
-	/* One without any would be no line of a profile. */
+	/* A line must have an address to count as a stack. */
 	if (!entry->location_count)
 		pmp_buf_printf(buf, " 0x%x", PMP_LAYOUT_NOWHERE);
 	pmp_buf_putc(buf, '\n');
 }
 
-/* Its readers leave out lines that begin so. */
+/* Readers skip lines that begin with #. */
 static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	uint64_t calls = 0, bytes = 0;
@@ -100,7 +100,7 @@ static void put_losses(struct pmp_buf *buf, const struct pmp_report *report)
 		       report->losses.records, bytes, calls);
 }
 
-/* google-pprof leaves lines with negative numbers out, without a word. */
+/* google-pprof silently drops lines with negative numbers. */
 static void put_less(struct pmp_buf *buf, size_t less)
 {
 	if (less)

@@ -7,7 +7,7 @@
 
 #include "write/writer.h"
 
-/* growth: what the allocator has taken from the kernel, not what was allocated. */
+/* growth: write what the allocator took from the kernel instead of what was allocated. */
 void pmp_heap_text_write(struct pmp_out *out, const struct pmp_report *report,
 			 bool growth);
 

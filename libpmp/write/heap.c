@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lives, and what was allocated, as google-pprof reads it: heap-text.c. */
+/* Live and allocated memory for google-pprof: see heap-text.c. */
 #include "write/heap-text.h"
 
 static void write_heap(struct pmp_out *out, const struct pmp_report *report,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page of pmp/serve/ as one file: its style and script stand in it, and so do the data
- * that it would get from a server. It can reach nothing: that is what its policy says.
+ * The page of pmp/serve/ as one file, with its style, its script, and the data that it
+ * would otherwise get from a server. Its Content-Security-Policy forbids all network
+ * access.
  *
  *     <script type="application/json" id="data">
  *     {"version":"0.1","title":"mariadbd",...,
@@ -19,7 +20,7 @@
 #include "write/tree.h"
 #include "write/writer.h"
 
-#define NODES 50000 /* of the tree */
+#define NODES 50000 /* most nodes in the tree */
 
 static const char page[] =
 #include "write/page-html.h"
@@ -31,7 +32,7 @@ static const char script[] =
 #include "write/page-js.h"
 	;
 
-/* Lines of the page, and what a file has instead. */
+/* Lines of the page, and what replaces them in the file. */
 static const char style_link[] = "<link rel=\"stylesheet\" href=\"page.css\">\n";
 static const char script_link[] = "<script src=\"page.js\"></script>\n";
 static const char policy[] =
@@ -47,7 +48,7 @@ const char *pmp_page_file(const char *name)
 					   : NULL;
 }
 
-/* ---- what the data begin with ------------------------------------------------------- */
+/* ---- the head of the data ---------------------------------------------------------- */
 
 /* ,"name":"text" */
 static void add_text(struct pmp_buf *buf, const char *name, const char *text)
@@ -62,7 +63,7 @@ static void add_number(struct pmp_buf *buf, const char *name, uint64_t number)
 	pmp_buf_printf(buf, ",\"%s\":%" PRIu64, name, number);
 }
 
-/* The base's process may be called otherwise. */
+/* Skips stacks of the base: its process may have another name. */
 static const char *title_of(const struct pmp_paths *paths,
 			    const struct pmp_write_options *options)
 {
@@ -115,7 +116,7 @@ static void add_heading(struct pmp_buf *buf, const struct pmp_report *report,
 
 /* ---- the file ------------------------------------------------------------------------- */
 
-/* Of what counts stacks, and knows threads. */
+/* Only if the profile counts stacks and knows threads. */
 static void add_threads(struct pmp_out *out, struct pmp_tree_paths *paths)
 {
 	size_t left_out;
@@ -126,7 +127,7 @@ static void add_threads(struct pmp_out *out, struct pmp_tree_paths *paths)
 		add_number(&out->buf, "more_threads", left_out);
 }
 
-/* A saved profile of which one value of a heap was chosen: all of its values are shown. */
+/* A saved heap profile that was read as one value: show all of its values. */
 static bool is_of_heap(const struct pmp_report *report)
 {
 	enum pmp_heap_value value;
@@ -135,7 +136,7 @@ static bool is_of_heap(const struct pmp_report *report)
 	       pmp_heap_value_find(report->metadata.sample_type.type, &value);
 }
 
-/* Beside what threads did. */
+/* The heap, in addition to what threads did. */
 static void add_heap(struct pmp_out *out, const struct pmp_report *heap,
 		     const struct pmp_tree_options *options)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For programs: one object of JSON a line and snapshot (here on several lines).
+ * For programs: one line per snapshot, a JSON object (split here for reading).
  *
  *     {"snapshot":3,"pid":4100,"process":"mariadbd","time_ns":1795234116123456789,
  *      "stopped_ns":213000,"vanished":0,"deadlocks":[[4102,4103]],"threads":[
@@ -10,8 +10,9 @@
  *         {"pc":"0x55d0a81171e0","function":"do_command(THD*)","module":"...",
  *          "file":"sql_parse.cc","line":1405}]}]}
  *
- * What is not known is left out. A saved profile is one line, whose threads have
- * "count", "cpu_ns" and "wall_ns". Addresses are text, as numbers in JSON have 53 bits.
+ * Unknown values are left out. A saved profile is one line, whose threads have "count",
+ * "cpu_ns" and "wall_ns". Addresses are strings, as JSON numbers are exact to 53 bits
+ * only.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void add_state(struct pmp_buf *buf, char state)
 	add_text(buf, "state", text);
 }
 
-/* What follows the address. */
+/* The part of a frame after its address. */
 static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
 	(void)arg;
@@ -70,7 +71,7 @@ static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const 
 	pmp_buf_putc(buf, '}');
 }
 
-/* first: nothing stands before it. */
+/* first: no comma before it. */
 static void add_location(struct pmp_out *out, struct pmp_frame_texts *texts,
 			 pmp_location location, uint64_t pc, bool first)
 {
@@ -175,7 +176,7 @@ static void add_object(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_free(&text);
 }
 
-/* What tells it from others of its type. */
+/* What identifies the object among others of its type. */
 static void add_outside_number(struct pmp_buf *buf, const struct pmp_wait *wait,
 			       const struct pmp_outside *what)
 {
@@ -270,7 +271,7 @@ static uint64_t asleep_ns(const struct pmp_snapshot *snapshot, const struct pmp_
 	return row->thread->asleep_since < now ? now - row->thread->asleep_since : 0;
 }
 
-/* ,"waits_ns":12000000000,"taken_by":4131,"taken_ns":3200000000: by several snapshots */
+/* From several snapshots: ,"waits_ns":12000000000,"taken_by":4131,"taken_ns":3200000000 */
 static void add_inferred(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 			 const struct pmp_row *row, const struct pmp_named_wait *named)
 {
@@ -285,7 +286,7 @@ static void add_inferred(struct pmp_buf *buf, const struct pmp_snapshot *snapsho
 	add_number(buf, "taken_ns", time);
 }
 
-/* ,"arrived":3,"of":4 of a barrier; ,"value":0 of a semaphore */
+/* ,"arrived":3,"of":4 for a barrier; ,"value":0 for a semaphore */
 static void add_said(struct pmp_buf *buf, const struct pmp_said *said)
 {
 	switch (said->what) {
@@ -454,8 +455,8 @@ static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 	add_known(buf, "unit", metadata->sample_type.unit);
 }
 
-/* ,"recorded":[{"pid":4100,"process":"mariadbd",...}]: what counts are to be compared with.
- * Bytes are usable ones; in_stacks: calls and bytes that are counted in stacks. */
+/* ,"recorded":[{"pid":4100,"process":"mariadbd",...}]: the totals to compare counts with.
+ * Bytes are usable bytes; in_stacks: calls and bytes counted in stacks. */
 static void add_recorded(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	pmp_buf_puts(buf, ",\"recorded\":[");

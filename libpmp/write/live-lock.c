@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a lock of a view is called: as formats call it, with the names that are there. */
+/* Names of locks in a live view: as in the formats, but only with names known already. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "write/outside-names.h"
 #include "write/wait-names.h"
 
-/* Append a text and its NUL if there is room; where it is, or "". */
+/* Append a text and its NUL if there is room. Returns where it is, or "". */
 static const char *put_text(struct pmp_buf *text, char *buffer, size_t size, size_t *used)
 {
 	char *at = buffer + *used;
@@ -24,7 +24,7 @@ static const char *put_text(struct pmp_buf *text, char *buffer, size_t size, siz
 	return at;
 }
 
-/* The kind that a text of a saved profile begins with. */
+/* Length of the kind that begins the text of a saved profile. */
 static size_t kind_length(const char *text)
 {
 	size_t longest = strcspn(text, " ");
@@ -40,7 +40,7 @@ static size_t kind_length(const char *text)
 	return longest;
 }
 
-/* The first length bytes of a text, as put_text() does. */
+/* Like put_text(), for the first length bytes of a text. */
 static const char *put_part(const char *text, size_t length, char *buffer, size_t size,
 			    size_t *used)
 {
@@ -118,7 +118,7 @@ void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *sym
 
 /* ---- other processes ------------------------------------------------------------- */
 
-/* Of a text that is fit to be shown. */
+/* Like put_text(), for a text that is already escaped. */
 static const char *put_shown(const struct pmp_buf *text, char *buffer, size_t size,
 			     size_t *used)
 {

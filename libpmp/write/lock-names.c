@@ -17,7 +17,7 @@ static int add_lock(struct pmp_lock_names *names, const struct pmp_report *repor
 	int code = PMP_ENOMEM;
 
 	*number = PMP_LOCK_NAME_NONE;
-	/* Only the base has it: its locations are others. */
+	/* Only the base has this path: its locations are different. */
 	if (!path->count)
 		return 0;
 	pmp_counted_wait_get(report, path->entry, &wait);

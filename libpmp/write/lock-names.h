@@ -8,19 +8,19 @@
 #define PMP_LOCK_NAME_NONE UINT32_MAX
 
 struct pmp_lock_name {
-	const char *text; /* "mutex LOCK_log+0x10", raw */
+	const char *text; /* "mutex LOCK_log+0x10", not escaped */
 	uint64_t samples;
-	uint32_t number; /* before they were sorted */
+	uint32_t number; /* before sorting */
 };
 
 struct pmp_lock_names {
 	struct pmp_lock_name *items;
 	size_t count, capacity;
-	uint32_t *of_path; /* the index of its lock, or NONE */
+	uint32_t *of_path; /* index of the path's lock, or NONE */
 	struct pmp_intern *texts;
 };
 
-/* To be freed also after a failure. 0 or PMP_ENOMEM. */
+/* Must be freed even on failure. 0 or PMP_ENOMEM. */
 int pmp_lock_names_make(struct pmp_lock_names *names, const struct pmp_paths *paths,
 			const struct pmp_report *report);
 void pmp_lock_names_free(struct pmp_lock_names *names);

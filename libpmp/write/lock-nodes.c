@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which threads a block of -f locks is about, and which of them wait alike. */
+/* Chooses the threads for a block of -f locks, and groups those that wait alike. */
 #include "write/lock-text.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* ---- choosing nodes ----------------------------------------------------------------- */
 
-/* A holder by its number, then the object, then the order of threads. */
+/* By holder, then object, then the order of threads. */
 static int compare_objects(const void *a, const void *b, void *arg)
 {
 	const struct pmp_lock_text *text = arg;
@@ -24,7 +24,7 @@ static int compare_objects(const void *a, const void *b, void *arg)
 	return (x > y) - (x < y);
 }
 
-/* Those that have not been shown and that chosen() wants, by objects; to be freed. */
+/* The nodes not yet shown that chosen() accepts, sorted by object; to be freed. */
 struct pmp_lock_nodes pmp_lock_choose(struct pmp_lock_text *text, pmp_lock_choice *chosen,
 				      size_t of)
 {
@@ -42,7 +42,7 @@ struct pmp_lock_nodes pmp_lock_choose(struct pmp_lock_text *text, pmp_lock_choic
 	return nodes;
 }
 
-/* Nodes from first on that wait for the same object of the same holder. */
+/* The nodes from first on that wait for the same object with the same holder. */
 struct pmp_lock_run pmp_lock_same_object(const struct pmp_lock_text *text,
 					 const struct pmp_lock_nodes *nodes, size_t first)
 {
@@ -60,7 +60,7 @@ struct pmp_lock_run pmp_lock_same_object(const struct pmp_lock_text *text,
 	return (struct pmp_lock_run){ nodes->items + first, i - first };
 }
 
-/* ---- waits that are alike --------------------------------------------------------------- */
+/* ---- similar waits ----------------------------------------------------------------- */
 
 static int compare_texts(const char *a, const char *b)
 {
@@ -76,7 +76,7 @@ static int compare_waits(const struct pmp_lock_text *text, size_t x, size_t y)
 	return order ? order : compare_texts(one->meaning, other->meaning);
 }
 
-/* By kinds and meanings, then objects. */
+/* By kind and meaning, then by object. */
 static int compare_kinds(const void *a, const void *b, void *arg)
 {
 	const struct pmp_lock_text *text = arg;
@@ -96,7 +96,7 @@ struct pmp_lock_run pmp_lock_same_kind(const struct pmp_lock_text *text,
 	return (struct pmp_lock_run){ nodes->items + first, i - first };
 }
 
-/* Objects that have a meaning, or are not known, are not told apart: one block. */
+/* Objects that have a meaning, or are unknown, form one block per kind. */
 struct pmp_lock_run pmp_lock_same_unknown(const struct pmp_lock_text *text,
 					  const struct pmp_lock_nodes *nodes,
 					  size_t first)
@@ -114,7 +114,7 @@ struct pmp_lock_run pmp_lock_same_unknown(const struct pmp_lock_text *text,
 	return (struct pmp_lock_run){ run.items, i - first };
 }
 
-/* The most threads first, then in the order they have already. */
+/* The most threads first, else in the present order. */
 int pmp_lock_by_length(const void *a, const void *b)
 {
 	const struct pmp_lock_run *x = a, *y = b;
@@ -124,7 +124,7 @@ int pmp_lock_by_length(const void *a, const void *b)
 	return (x->items > y->items) - (x->items < y->items);
 }
 
-/* The nodes in the order of kinds, as runs of those that are alike; to be freed. */
+/* Sort the nodes by kind and split them into runs of similar waits; to be freed. */
 struct pmp_lock_run *pmp_lock_runs(struct pmp_lock_text *text,
 				   struct pmp_lock_nodes *nodes, pmp_lock_alike *alike,
 				   size_t *count)

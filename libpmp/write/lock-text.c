@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of the page of -f locks: lines of threads, of what they wait for, of stacks. */
+/* Parts of the page of -f locks: lines of threads, of their waits, of stacks. */
 #include "write/lock-text.h"
 
 #include <inttypes.h>
@@ -16,11 +16,11 @@
 
 #define NAME_WIDTH 10
 #define OUTSIDES_SHOWN 5 /* of threads with the same stack */
-#define INTERNAL_MAX 6	 /* functions of a library within its lock function */
+#define INTERNAL_MAX 6	 /* functions of a library inside its lock function */
 
 /* ---- parts of a line ----------------------------------------------------------------- */
 
-/* Of what is longer than a line of the terminal the end is left out. */
+/* Ends a line; what exceeds the width of the terminal is cut off. */
 void pmp_lock_text_end_line(const struct pmp_lock_text *text, size_t start)
 {
 	struct pmp_buf *buf = &text->out->buf;
@@ -63,7 +63,7 @@ void pmp_lock_text_thread(const struct pmp_lock_text *text, size_t node)
 	pmp_buf_putc(buf, '"');
 }
 
-/* Names and paths are the target's: they may hold anything. */
+/* Names and paths come from the target and may contain anything. */
 static void add_escaped(struct pmp_buf *buf, struct pmp_buf *text)
 {
 	if (text->length)
@@ -124,7 +124,7 @@ size_t pmp_lock_count_objects(const struct pmp_lock_text *text,
 	return count;
 }
 
-/* Of several objects, "5 conditions (metadata lock)"; else as pmp_lock_text_object() does. */
+/* For several objects "5 conditions (metadata lock)"; else as pmp_lock_text_object(). */
 void pmp_lock_text_objects(const struct pmp_lock_text *text,
 			   const struct pmp_lock_run *run)
 {
@@ -142,7 +142,7 @@ void pmp_lock_text_objects(const struct pmp_lock_text *text,
 
 /* ---- stacks -------------------------------------------------------------------------- */
 
-/* The innermost function first. */
+/* Innermost function first. */
 void pmp_lock_text_stack(const struct pmp_lock_text *text, size_t node)
 {
 	const struct pmp_name_style style = { .elide = true,
@@ -193,7 +193,7 @@ static int compare_groups(const struct pmp_lock_text *text, size_t a, size_t b)
 	return strcmp(text->graph.nodes[a].group, text->graph.nodes[b].group);
 }
 
-/* Those first of which it is known for whom they wait. */
+/* Threads first whose waits have known peers. */
 static int compare_outsides(const struct pmp_lock_text *text, size_t a, size_t b)
 {
 	const struct pmp_outside *one = pmp_lock_outside(text, a),
@@ -219,7 +219,7 @@ static int compare_threads(const void *a, const void *b, void *arg)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* From first on, how many threads are of the same group and have the same stack. */
+/* How many threads from first on are of the same group and have the same stack. */
 static size_t row_length(const struct pmp_lock_text *text, const struct pmp_lock_run *run,
 			 size_t first)
 {
@@ -232,8 +232,8 @@ static size_t row_length(const struct pmp_lock_text *text, const struct pmp_lock
 	return i - first;
 }
 
-/* The one that has slept for the longest time; or, marked, that was found in the same wait in
- * all snapshots of a longer one: some wake every second to see whether they should go on. */
+/* The longest sleep; or, marked with ">", how long all snapshots have found the same
+ * wait, if that is longer: some waiters wake every second to check whether to go on. */
 static void add_longest(const struct pmp_lock_text *text, const struct pmp_lock_run *row)
 {
 	uint64_t longest = 0, found = 0;
@@ -253,7 +253,7 @@ static void add_longest(const struct pmp_lock_text *text, const struct pmp_lock_
 	pmp_buf_printf(&text->out->buf, "%10s  ", words);
 }
 
-/* The name of a single thread, or that of their group. */
+/* The threads' common name, or else that of their group. */
 static void add_names(const struct pmp_lock_text *text, const struct pmp_lock_run *row)
 {
 	const char *name = pmp_lock_thread(text, row->items[0])->name;
@@ -270,7 +270,7 @@ static void add_names(const struct pmp_lock_text *text, const struct pmp_lock_ru
 	pmp_buf_puts(buf, "  ");
 }
 
-/* Threads of the same group and stack. */
+/* A row of threads with the same group and stack. */
 static void add_row(const struct pmp_lock_text *text, const struct pmp_lock_run *row,
 		    unsigned indent)
 {
@@ -292,7 +292,7 @@ bool pmp_lock_is_event_outside(const struct pmp_lock_text *text, size_t node)
 	       !pmp_lock_named(text, node)->lock && pmp_lock_outside(text, node);
 }
 
-/* ": 6330 "producer" can write (fd 4)", unless no other process has to do with it. */
+/* ": 6330 "producer" can write (fd 4)", unless the wait involves no other process. */
 static void add_peers(const struct pmp_lock_text *text, size_t node)
 {
 	const struct pmp_wait *wait = pmp_lock_wait(text, node);
@@ -304,7 +304,7 @@ static void add_peers(const struct pmp_lock_text *text, size_t node)
 			pmp_lock_outside(text, node), wait);
 }
 
-/* What the threads of a row wait for outside of the process, a line for each. */
+/* What the threads of a row wait for outside the process, one line each. */
 static void add_events_outside(const struct pmp_lock_text *text,
 			       const struct pmp_lock_run *row, unsigned indent)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the page of -f locks (write/locks.c) is made of: parts of a line, and rows of threads
- * that wait alike; and the choice of the threads that a block is about.
+ * The parts of the page of -f locks (write/locks.c): parts of a line, rows of threads
+ * that wait alike, and the choice of threads for a block.
  */
 #ifndef PMP_WRITE_LOCK_TEXT_H
 #define PMP_WRITE_LOCK_TEXT_H
@@ -13,16 +13,16 @@ struct pmp_lock_text {
 	struct pmp_out *out;
 	struct pmp_wait_graph graph;
 	const struct pmp_write_options *options;
-	bool has_times; /* since when a thread sleeps is known of at least one */
+	bool has_times; /* of some thread it is known how long it has slept */
 };
 
-/* Some of the nodes of the graph. */
+/* Some nodes of the graph. */
 struct pmp_lock_nodes {
 	size_t *items;
 	size_t count;
 };
 
-/* A run of them that belongs together. */
+/* Consecutive nodes that belong together. */
 struct pmp_lock_run {
 	const size_t *items;
 	size_t count;
@@ -48,7 +48,7 @@ static inline const struct pmp_wait *pmp_lock_wait(const struct pmp_lock_text *t
 	return text->graph.nodes[node].wait;
 }
 
-/* What it waits for outside of its memory, or NULL. */
+/* The object outside its memory that it waits for, or NULL. */
 static inline const struct pmp_outside *pmp_lock_outside(const struct pmp_lock_text *text,
 							 size_t node)
 {
@@ -77,7 +77,7 @@ static inline uint64_t pmp_lock_found_for(const struct pmp_lock_text *text, size
 
 /* ---- into the buffer ---------------------------------------------------------------- */
 
-/* Of what is longer than a line of the terminal the end is left out. */
+/* Ends a line; what exceeds the width of the terminal is cut off. */
 void pmp_lock_text_end_line(const struct pmp_lock_text *text, size_t start);
 /* "2 threads wait", "1 thread waits" */
 void pmp_lock_text_threads(struct pmp_buf *buf, size_t count);
@@ -88,46 +88,46 @@ void pmp_lock_text_time(struct pmp_buf *buf, uint64_t time);
 void pmp_lock_text_thread(const struct pmp_lock_text *text, size_t node);
 /* mutex LOCK_log, 0x5615d6f793c0; or: mutex 0x7f31b8001a40 in the heap */
 void pmp_lock_text_object(const struct pmp_lock_text *text, size_t node);
-/* Of several objects, "5 conditions (metadata lock)"; else as pmp_lock_text_object() does. */
+/* For several objects "5 conditions (metadata lock)"; else as pmp_lock_text_object(). */
 void pmp_lock_text_objects(const struct pmp_lock_text *text,
 			   const struct pmp_lock_run *run);
-/* Objects that differ, of nodes in the order of their objects. */
+/* The number of different objects; nodes must be sorted by object. */
 size_t pmp_lock_count_objects(const struct pmp_lock_text *text,
 			      const struct pmp_lock_run *run);
-/* Does it wait for another process, but not for a lock? Then its rows say for which. */
+/* Does it wait for another process, but not for a lock? Its rows then name the process. */
 bool pmp_lock_is_event_outside(const struct pmp_lock_text *text, size_t node);
-/* The innermost function first. */
+/* Innermost function first. */
 void pmp_lock_text_stack(const struct pmp_lock_text *text, size_t node);
-/* A row for all threads of a group with the same stack, the most threads first. */
+/* One row for all threads of a group with the same stack, the most threads first. */
 void pmp_lock_text_rows(struct pmp_lock_text *text, const struct pmp_lock_run *run,
 			unsigned indent);
 
 /* ---- choosing nodes ------------------------------------------------------------------ */
 
-/* Is this node wanted? of: another one that it is about, or 0. */
+/* Is this node wanted? of: the node that it must relate to, or 0. */
 typedef bool pmp_lock_choice(const struct pmp_lock_text *text, size_t node, size_t of);
-/* The run of nodes from first on that go together. */
+/* The run of nodes from first on that belong together. */
 typedef struct pmp_lock_run pmp_lock_alike(const struct pmp_lock_text *text,
 					   const struct pmp_lock_nodes *nodes,
 					   size_t first);
 
-/* Those that have not been shown and that chosen() wants, by objects; to be freed. */
+/* The nodes not yet shown that chosen() accepts, sorted by object; to be freed. */
 struct pmp_lock_nodes pmp_lock_choose(struct pmp_lock_text *text, pmp_lock_choice *chosen,
 				      size_t of);
-/* Nodes from first on that wait for the same object of the same holder. */
+/* The nodes from first on that wait for the same object with the same holder. */
 struct pmp_lock_run pmp_lock_same_object(const struct pmp_lock_text *text,
 					 const struct pmp_lock_nodes *nodes,
 					 size_t first);
-/* That wait for the same kind of object with the same meaning. */
+/* The nodes from first on that wait for the same kind of object with the same meaning. */
 struct pmp_lock_run pmp_lock_same_kind(const struct pmp_lock_text *text,
 				       const struct pmp_lock_nodes *nodes, size_t first);
-/* Objects that have a meaning, or are not known, are not told apart: one block. */
+/* Objects that have a meaning, or are unknown, form one run per kind. */
 struct pmp_lock_run pmp_lock_same_unknown(const struct pmp_lock_text *text,
 					  const struct pmp_lock_nodes *nodes,
 					  size_t first);
-/* For qsort() of runs: the most nodes first, else in the order they have already. */
+/* For qsort() of runs: the most nodes first, else in the present order. */
 int pmp_lock_by_length(const void *a, const void *b);
-/* All runs of the nodes, by length; to be freed. NULL: no memory. */
+/* Split the nodes into runs, the longest first; to be freed. NULL: no memory. */
 struct pmp_lock_run *pmp_lock_runs(struct pmp_lock_text *text,
 				   struct pmp_lock_nodes *nodes, pmp_lock_alike *alike,
 				   size_t *count);

@@ -41,12 +41,12 @@
 #include "write/wait-names.h"
 #include "write/writer.h"
 
-/* ---- threads behind threads ----------------------------------------------------------- */
+/* ---- chains of waiters ------------------------------------------------------------- */
 
 static void add_waiters_of(struct pmp_lock_text *text, size_t holder, unsigned indent,
 			   unsigned depth);
 
-/* Those of a run that others wait for. */
+/* The threads of a run that others wait for. */
 static void add_nested(struct pmp_lock_text *text, const struct pmp_lock_run *run,
 		       unsigned indent, unsigned depth)
 {
@@ -65,7 +65,7 @@ static void add_nested(struct pmp_lock_text *text, const struct pmp_lock_run *ru
 	}
 }
 
-/* A run of the same object, with a line for that. */
+/* The rows of a run, and the threads that wait for its members. */
 static void add_run(struct pmp_lock_text *text, const struct pmp_lock_run *run,
 		    unsigned indent, unsigned depth)
 {
@@ -106,7 +106,7 @@ static void add_waiters_of(struct pmp_lock_text *text, size_t holder, unsigned i
 
 /* ---- blocks ----------------------------------------------------------------------------- */
 
-/* What could not be looked at where others were looked for. */
+/* Processes and files that could not be inspected. */
 static void add_missed(const struct pmp_lock_text *text)
 {
 	const struct pmp_snapshot *snapshot = text->graph.report->snapshot;
@@ -123,7 +123,7 @@ static void add_missed(const struct pmp_lock_text *text)
 			"Some descriptors or file locks of this machine were not seen.\n");
 }
 
-/* Not of all threads and waits is it known that there is none. */
+/* Limits the claim if not all threads and waits were examined. */
 static const char *where_none_is(const struct pmp_wait_graph *graph)
 {
 	const struct pmp_sample_info *info = &graph->report->snapshot->info;
@@ -244,7 +244,7 @@ static void add_deadlocks(struct pmp_lock_text *text)
 	}
 }
 
-/* Those who have to finish first: they wait for no lock themselves. */
+/* Roots have to finish first: they wait for no lock themselves. */
 static int by_weight(const void *a, const void *b, void *arg)
 {
 	const struct pmp_lock_text *text = arg;
@@ -294,8 +294,8 @@ static void add_roots(struct pmp_lock_text *text)
 	free(roots.items);
 }
 
-/* Threads that seem to wait for each other, as each was seen at another moment: a circle
- * that was not proven is no deadlock. Any of them may be the one to finish first. */
+/* Threads seen at different moments may seem to wait for each other. An unproven circle
+ * is no deadlock, and any of its threads may be the one to finish first. */
 static void add_circles(struct pmp_lock_text *text)
 {
 	for (size_t i = 0; i < text->graph.count; i++) {
@@ -369,7 +369,7 @@ static bool is_unknown(const struct pmp_lock_text *text, size_t node, size_t of)
 	       pmp_lock_wait(text, node)->holder_is == PMP_HOLDER_NONE;
 }
 
-/* Of all these threads the same, as they wait for one lock. */
+/* Shown only if it is the same for all threads of a single lock. */
 static void add_taker(const struct pmp_lock_text *text, const struct pmp_lock_run *run,
 		      const char *before)
 {
@@ -422,7 +422,7 @@ static void title_free(const struct pmp_lock_text *text, const struct pmp_lock_r
 	pmp_buf_puts(&text->out->buf, ": the next one has been woken");
 }
 
-/* A block for each object of the nodes that are chosen, the most waited for first. */
+/* A block for each object of the chosen nodes, the most waited for first. */
 static void add_blocks(struct pmp_lock_text *text, pmp_lock_choice *chosen,
 		       pmp_lock_alike *alike,
 		       void (*title)(const struct pmp_lock_text *text,
@@ -448,8 +448,8 @@ static bool is_other(const struct pmp_lock_text *text, size_t node, size_t of)
 	return *pmp_lock_named(text, node)->kind;
 }
 
-/* All objects of a kind together, as idle threads have one condition each; but barriers, of
- * which it is known how many have come, by themselves. */
+/* All objects of a kind together, as idle threads have one condition each; but each
+ * barrier by itself if it is known how many threads have arrived. */
 static struct pmp_lock_run same_event(const struct pmp_lock_text *text,
 				      const struct pmp_lock_nodes *nodes, size_t first)
 {
@@ -458,7 +458,7 @@ static struct pmp_lock_run same_event(const struct pmp_lock_text *text,
 	return pmp_lock_same_kind(text, nodes, first);
 }
 
-/* Of what threads were found to say of one object, at different moments, the largest. */
+/* Threads see an object at different moments: show the largest count. */
 static void add_said(const struct pmp_lock_text *text, const struct pmp_lock_run *run)
 {
 	struct pmp_said said = pmp_lock_named(text, run->items[0])->said;
@@ -471,7 +471,7 @@ static void add_said(const struct pmp_lock_text *text, const struct pmp_lock_run
 	pmp_wait_said(&text->out->buf, ": ", &said, "");
 }
 
-/* For events, or for what is not known. */
+/* Waits for events or for unknown things. */
 static void add_others(struct pmp_lock_text *text)
 {
 	struct pmp_lock_nodes nodes = pmp_lock_choose(text, is_other, 0);

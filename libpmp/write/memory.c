@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a recorder of a heap has written down, as a page for people: exact totals, then which
- * stacks have what lives, and which have allocated most.
+ * A recorded heap as a page for people: exact totals, then the stacks with the most live
+ * memory, and those that allocated most.
  *
  *     memory of mariadbd [4100], 61.2 s, sampled every 512KiB
  *       allocated     40,311,189,088 bytes    malloc 393,431  calloc 12 ...
@@ -18,8 +18,8 @@
 #include "write/writer.h"
 
 #define NS_PER_S 1000000000.0
-#define ROWS 50	      /* of each table; what more there is, is summed up */
-#define FRAMES_MAX 16 /* of a stack; svg and pprof have all */
+#define ROWS 50	      /* of each table; the rest is summed up */
+#define FRAMES_MAX 16 /* of a stack; svg and pprof have all frames */
 #define NUMBER_SIZE 32
 
 /* "40,311,189,088" */
@@ -142,7 +142,7 @@ static void put_growth(struct pmp_buf *buf, const struct pmp_heap_totals *totals
 			       totals->untracked);
 }
 
-/* Beside the totals: what of them is in the stacks. */
+/* How much of the totals is in the stacks. */
 static void put_missing(struct pmp_buf *buf, const struct pmp_process_heap *process)
 {
 	const uint64_t missing = pmp_process_heap_missing(process);
@@ -222,7 +222,7 @@ static void put_process(struct pmp_buf *buf, const struct pmp_report *report,
 
 /* ---- stacks ---------------------------------------------------------------------- */
 
-/* Of what lives, or of all that was allocated. */
+/* Live memory, or all that was allocated. */
 struct memory_side {
 	const char *what;
 	bool live;
@@ -331,7 +331,7 @@ static void put_ages(struct pmp_buf *buf, const struct pmp_heap_sums *sums)
 
 	for (size_t i = 0; i < PMP_AGES; i++)
 		aged |= sums->ages[i].bytes;
-	/* Other programs' profiles do not say. */
+	/* Profiles of other programs have no ages. */
 	if (!aged)
 		return;
 	pmp_buf_puts(buf, "  by age:");
@@ -387,7 +387,7 @@ static void put_row(struct pmp_buf *buf, const struct pmp_report *report,
 	put_stack(buf, report, entry, options);
 }
 
-/* entries are sorted by it. */
+/* entries: sorted by this side's bytes. */
 static void put_side(struct pmp_out *out, const struct pmp_report *report,
 		     const struct pmp_entry *const *entries,
 		     const struct memory_side *side,
@@ -457,7 +457,7 @@ static void put_failure(struct pmp_buf *buf, const struct pmp_report *report,
 	put_stack(buf, report, entry, options);
 }
 
-/* Calls that got no memory. entries are sorted by that. */
+/* Calls that got no memory. entries: sorted by failures. */
 static void put_failed(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_entry *const *entries,
 		       const struct pmp_write_options *options)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Delays by the stacks of those that held what others waited for: see delay-text.c. */
+/* Delays by the stacks of lock holders: see delay-text.c. */
 #include "write/delay-text.h"
 
 static void write_mutex(struct pmp_out *out, const struct pmp_report *report,

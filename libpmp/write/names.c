@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How names read in the text formats. Between the symbolizer, whose names are
- * demangled with all that C++ and Rust have to say, and the writers, which want
- * one word without blanks.
+ * How names are written in the text formats. The symbolizer gives demangled names with
+ * everything that C++ and Rust put into them; writers want one word without blanks.
  *
  * A name is read once from left to right. Its brackets come in groups:
  *
@@ -11,15 +10,14 @@
  *                  blank, and a        (elided: `<>`)
  *                  list follows
  *
- * Parentheses are a parameter list when the name ends after them, or goes on with
- * `::` as in `main::{lambda(int)#1}::operator()(int) const` and `f(int)::local::g()`.
- * Others belong to the name: `(anonymous namespace)`, Go's `main.(*T).f`, the
- * declarator in `void (*f<int>(int))(char)`. Names whose brackets do not match are
- * taken as they are.
+ * Parentheses are a parameter list if the name ends after them, or continues with `::` as
+ * in `main::{lambda(int)#1}::operator()(int) const` and `f(int)::local::g()`. Others
+ * belong to the name: `(anonymous namespace)`, Go's `main.(*T).f`, the declarator in
+ * `void (*f<int>(int))(char)`. Names whose brackets do not match are copied as they are.
  *
- * Demangling without parameters (no DMGL_PARAMS) would not do instead. The full name is
- * needed as well, by pprof, filters and raw names; saved profiles have full names only; and
- * libiberty leaves the inner lists in: `f(int)::local::g`.
+ * Demangling without parameters (no DMGL_PARAMS) would not replace this: pprof, filters
+ * and raw names need the full name as well; saved profiles have full names only; and
+ * libiberty keeps the inner lists: `f(int)::local::g`.
  */
 #include "write/names.h"
 
@@ -27,17 +25,17 @@
 
 #include "base/escape.h"
 
-/* Brackets within brackets; a name with more is not taken apart. */
+/* Nested brackets; a name with deeper nesting is not taken apart. */
 #define MAX_DEPTH 128
 
 #define UNKNOWN "[unknown]"
 
-/* A name being read, from at to end, into buf. */
+/* A name that is read, from at to end, into buf. */
 struct reader {
 	const char *begin, *at, *end;
 	const char *last_list; /* the last parameter list, or NULL */
 	struct pmp_buf *buf;
-	size_t mark; /* where the name begins in buf */
+	size_t mark; /* offset in buf where the name begins */
 	bool elide;
 };
 
@@ -69,7 +67,7 @@ static void puts_text(struct reader *reader, const char *text)
 	put(reader, text, strlen(text));
 }
 
-/* Take over the character at reader->at, all bytes of it. */
+/* Copy the character at reader->at, with all its bytes. */
 static void take(struct reader *reader)
 {
 	size_t length = pmp_escape_printable(reader->at, reader->end - reader->at);
@@ -88,10 +86,10 @@ static void take_until(struct reader *reader, const char *end)
 
 /* ---- operators -------------------------------------------------------------- */
 
-/* Length of an operator's symbol at `at`, 0 for none: `operator new`, `operator int`. */
+/* Length of an operator's symbol at `at`; 0: none, as in `operator new`. */
 static size_t symbol_length(const char *at, const char *end)
 {
-	/* A longer one before those it begins with. */
+	/* Longer ones precede their prefixes. */
 	static const char *const symbols[] = {
 		"()", "[]", "->*", "->", "<=>", "<<=", "<<", "<=", "<",	 ">>=",
 		">>", ">=", ">",   "==", "=",	"!=",  "!",  "&&", "&=", "&",
@@ -104,7 +102,7 @@ static size_t symbol_length(const char *at, const char *end)
 
 		if (!begins(at, end, symbols[i]))
 			continue;
-		/* `operator<<int>` is `operator<` and its arguments. */
+		/* `operator<<int>` is `operator<` with template arguments. */
 		if (!strcmp(symbols[i], "<<") && at + length < end && is_word(at[length]))
 			return 1;
 		return length;
@@ -112,7 +110,7 @@ static size_t symbol_length(const char *at, const char *end)
 	return 0;
 }
 
-/* Length of the keyword if an operator's name begins at `at`, else 0. */
+/* Length of the keyword if an operator's name begins at `at`; else 0. */
 static size_t operator_length(const char *begin, const char *at, const char *end)
 {
 	static const char keyword[] = "operator";
@@ -143,9 +141,9 @@ static bool is_closer(char c)
 }
 
 /*
- * The end of the group that begins at `at`, after its closing bracket; NULL when
- * it has none. A '>' that closes nothing is an arrow or an operator; a '<' that
- * is still open where an outer group closes was one, too: `A<((x)<(y))>`.
+ * The end of the group that begins at `at`, after its closing bracket; NULL: it is not
+ * closed. A '>' that closes nothing is an arrow or an operator; so is a '<' that is still
+ * open where an outer group closes: `A<((x)<(y))>`.
  */
 static const char *group_end(const char *at, const char *end)
 {
@@ -181,7 +179,7 @@ static const char *group_end(const char *at, const char *end)
 	return NULL;
 }
 
-/* Past what may follow a parameter list: `int f() const &`. */
+/* Skip what may follow a parameter list: `int f() const &`. */
 static const char *skip_qualifiers(const char *at, const char *end)
 {
 	static const char *const qualifiers[] = {
@@ -203,8 +201,8 @@ static const char *skip_qualifiers(const char *at, const char *end)
 }
 
 /*
- * The end of the parameter list that begins at `at`, its qualifiers included;
- * NULL if these parentheses are something else.
+ * The end of the parameter list that begins at `at`, with its qualifiers; NULL: these
+ * parentheses are something else.
  */
 static const char *list_end(const struct reader *reader, const char *at)
 {
@@ -220,9 +218,9 @@ static const char *list_end(const struct reader *reader, const char *at)
 	return NULL;
 }
 
-/* ---- what is inside a group that is kept -------------------------------------- */
+/* ---- inside a kept group ----------------------------------------------------------- */
 
-/* Blanks that only make a name pretty, `> >` and `int, int`, as opposed to those
+/* False for blanks that only make a name pretty, `> >` and `int, int`; true for those
  * between two words. */
 static bool blank_matters(const struct reader *reader, const char *at)
 {
@@ -273,7 +271,7 @@ static bool take_elided(struct reader *reader)
 	return true;
 }
 
-/* Everything up to end without the blanks that do not matter. */
+/* Copy everything up to end without the blanks that do not matter. */
 static void take_compact(struct reader *reader, const char *end)
 {
 	struct reader inner = *reader;
@@ -294,7 +292,7 @@ static void take_compact(struct reader *reader, const char *end)
 	reader->at = end;
 }
 
-/* The brackets stay in any case, even when what is in them may be elided. */
+/* Keep the brackets in any case; their contents may be elided. */
 static void take_group(struct reader *reader, const char *end)
 {
 	take(reader);
@@ -304,7 +302,7 @@ static void take_group(struct reader *reader, const char *end)
 
 /* ---- a name ------------------------------------------------------------------ */
 
-/* Forget what has been put of this name: it was the type of what it returns. */
+/* Drop what was written of this name: it was the return type. */
 static void cut(struct reader *reader)
 {
 	struct pmp_buf *buf = reader->buf;
@@ -315,7 +313,7 @@ static void cut(struct reader *reader)
 	}
 }
 
-/* Does a group `<...>` here stand for a type, as Rust's `<T as U>::f`? */
+/* Does the group `<...>` here stand for a type, as in Rust's `<T as U>::f`? */
 static bool is_leading(const struct reader *reader)
 {
 	return reader->buf->length == reader->mark ||
@@ -323,8 +321,8 @@ static bool is_leading(const struct reader *reader)
 }
 
 /*
- * The name in a declarator, `*f<int>(int)` of `void (*f<int>(int))(char)`: go on
- * with that alone.
+ * Continue with only the name in a declarator: `*f<int>(int)` in
+ * `void (*f<int>(int))(char)`.
  */
 static bool enter_declarator(struct reader *reader, const char *end)
 {
@@ -349,7 +347,7 @@ static bool enter_declarator(struct reader *reader, const char *end)
 	return true;
 }
 
-/* Find the last parameter list: what precedes a blank before it is a type. */
+/* Find the last parameter list: before a blank that precedes it there is a type. */
 static void find_last_list(struct reader *reader)
 {
 	const char *at = reader->begin;
@@ -403,7 +401,7 @@ static void take_brackets(struct reader *reader)
 		take(reader);
 }
 
-/* `operator new` and `operator int*`: up to the parameters. */
+/* `operator new` and `operator int*`: everything up to the parameters. */
 static void take_conversion(struct reader *reader)
 {
 	const char *at = reader->at;
@@ -435,7 +433,7 @@ static void take_operator(struct reader *reader, size_t length)
 		reader->at++;
 }
 
-/* A blank outside of brackets. */
+/* A blank outside brackets. */
 static void take_blank(struct reader *reader)
 {
 	static const char clone[] = " [clone ";
@@ -474,7 +472,7 @@ static void take_name(struct reader *reader)
 	}
 }
 
-/* Text that stands before the name of what the compiler made from it. */
+/* Text that the demangler puts before the name of a compiler-generated symbol. */
 static void take_prefix(struct reader *reader)
 {
 	static const char *const prefixes[] = {
@@ -497,7 +495,7 @@ static void take_prefix(struct reader *reader)
 
 void pmp_name_function(struct pmp_buf *buf, const char *name, bool elide)
 {
-	/* A symbol's version is no part of its name: `poll@@GLIBC_2.2.5`. */
+	/* Drop a symbol's version: `poll@@GLIBC_2.2.5`. */
 	const char *version = strstr(name, "@@");
 	struct reader reader = {
 		.begin = name,
@@ -525,7 +523,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "(file:line)" or "(module)", as pt-pmp does it: from a path only. */
+/* "(file:line)" or "(module)" as in pt-pmp; only if that is a path. */
 static void add_place(struct pmp_buf *buf, const struct pmp_frame *frame,
 		      const struct pmp_name_style *style)
 {

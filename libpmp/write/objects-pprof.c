@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See objects-pprof.h. Unlike a profile of stacks it is small: so it is one message.
+ * See objects-pprof.h. The profile is small, unlike one of stacks, so it is a single
+ * message.
  *
  *     sample   location 1, values 12000 objects, 5856000 bytes,
  *              labels bytes=488 process=zoo pid=26981
@@ -27,12 +28,12 @@
 #define VALUES 2
 #define UNNAMED_SIZE 64
 
-/* The first texts, in this order. */
+/* The first strings, in this order. */
 enum { NOTHING, OBJECTS, COUNT, SPACE, BYTES, PROCESS, PID, ID };
 static const char *const first_texts[] = { "",	    "objects", "count", "space",
 					   "bytes", "process", "pid",	"id" };
 
-/* A sample with all that belongs to it. */
+/* A sample with everything it refers to. */
 struct entry {
 	Pmp__Pprof__Sample sample;
 	Pmp__Pprof__Label labels[LABELS], *label_items[LABELS];
@@ -51,7 +52,7 @@ struct encoding {
 	Pmp__Pprof__Profile profile;
 	const struct pmp_report *report;
 	const struct pmp_census_classes *classes;
-	struct pmp_intern *texts, *names; /* of classes: texts */
+	struct pmp_intern *texts, *names; /* names: numbers of class names in texts */
 	struct entry *entries;
 	struct named *named;
 	Pmp__Pprof__ValueType types[VALUES], *type_items[VALUES];
@@ -98,8 +99,7 @@ static void set_label(struct entry *entry, uint32_t key, uint32_t text, uint64_t
 	entry->label_items[entry->sample.n_label++] = label;
 }
 
-/* Blocks without a class are kept apart by their size, so that two profiles show which of them
- * have grown. */
+/* Blocks without a class are split by size, to compare sizes in two profiles. */
 static const char *name_of(const struct encoding *message, size_t i, char *text,
 			   size_t size)
 {
@@ -198,7 +198,7 @@ static void fill_comments(struct encoding *message)
 	message->profile.comment = message->comments;
 }
 
-/* The last of all, when all texts are there. */
+/* Must come last, when all texts are known. */
 static void fill_texts(struct encoding *message)
 {
 	const size_t count = pmp_intern_count(message->texts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the heap of a process holds:
+ * The contents of a process's heap:
  *
  *     heap of zoo [26981] at 2026-11-24T23:04:11.123Z, read in 13.1 ms, 12.7 ms of CPU
  *            112,020 blocks        14,272,256 bytes   live
@@ -27,10 +27,10 @@
 #include "write/writer.h"
 
 #define NUMBER_SIZE 32
-#define SIZES_MAX 100 /* rows of blocks without a class */
+#define SIZES_MAX 100 /* rows for blocks without a class */
 #define MIB (1024.0 * 1024.0)
 #define MS 1e6
-#define DIGITS 3 /* between two commas */
+#define DIGITS 3 /* between commas */
 
 /* "1,234,567" */
 static void put_number(struct pmp_buf *buf, int width, uint64_t number)

@@ -29,7 +29,7 @@ static const char *const sures[] = {
 	[PMP_SURE_INFERRED] = "inferred",
 };
 
-/* What several have in common is said once: "6330 "a" and 6331 "b" can write". */
+/* Said once for several processes: "6330 "a" and 6331 "b" can write". */
 static const char *const roles[] = {
 	[PMP_ROLE_HOLDS] = "holds",
 	[PMP_ROLE_WRITES] = "can write",
@@ -227,7 +227,7 @@ static void add_other(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 		pmp_buf_puts(buf, " itself");
 }
 
-/* All that are shown; word: before the last one. */
+/* All peers that are shown. word: put before the last one. */
 static void add_list(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 		     const struct pmp_outside *what, const char *word)
 {

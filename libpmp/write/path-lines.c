@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines are compared as if their names had been joined. */
+/* Lines compare as if their names were joined. */
 #include "write/path-lines.h"
 
 #include <stdlib.h>
@@ -19,14 +19,14 @@ static uint32_t step_of(const struct pmp_path_lines *lines, const struct pmp_pat
 	return path->functions[lines->leaf_first ? path->length - 1 - i : i];
 }
 
-/* A line read byte after byte. */
+/* Reads a line byte by byte. */
 struct cursor {
 	const struct pmp_path *path;
-	size_t next;	/* name to come */
-	const char *at; /* in the current one */
+	size_t next;	/* next name */
+	const char *at; /* in the current name */
 };
 
-/* The byte at a cursor; -1 at the end of the line. */
+/* The next byte of the line; -1 at its end. */
 static int byte_at(const struct pmp_path_lines *lines, struct cursor *cursor)
 {
 	if (*cursor->at)
@@ -47,7 +47,7 @@ static int compare_paths(const struct pmp_path_lines *lines, const struct pmp_pa
 	while (i < shorter && step_of(lines, a, i) == step_of(lines, b, i))
 		i++;
 	one.next = other.next = i;
-	/* Both begin with a separator now, or end. */
+	/* Now both begin with a separator or have ended. */
 	do {
 		x = byte_at(lines, &one);
 		y = byte_at(lines, &other);

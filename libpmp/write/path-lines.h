@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Equal lines counted together: stacks that differ in their addresses only read the
- * same. For the formats that are lines with counts. A line is a path whose names
- * are joined by a separator; it is never put together before it is written, as a
- * million of them would fill the memory.
+ * Merges equal lines, for the formats that write lines with counts: stacks that differ
+ * only in addresses read the same. A line is a path whose names are joined by a
+ * separator. It is built only when it is written, as a million lines would fill
+ * the memory.
  */
 #ifndef PMP_WRITE_PATH_LINES_H
 #define PMP_WRITE_PATH_LINES_H
@@ -20,7 +20,7 @@ struct pmp_path_line {
 	uint64_t base; /* unscaled */
 };
 
-/* The first three are to be set, with paths already made. */
+/* Set the first three fields; paths must have been made. */
 struct pmp_path_lines {
 	const struct pmp_paths *paths;
 	char separator;
@@ -30,9 +30,9 @@ struct pmp_path_lines {
 	size_t count;
 };
 
-/* Find the lines, sorted by their bytes. 0 or PMP_ENOMEM. */
+/* Find the lines, sorted bytewise. 0 or PMP_ENOMEM. */
 int pmp_path_lines_make(struct pmp_path_lines *lines);
-/* The most frequent first; equal ones the other way round than before. */
+/* Sort by count, the most frequent first; equal ones in reverse of the bytewise order. */
 void pmp_path_lines_by_count(struct pmp_path_lines *lines);
 void pmp_path_lines_put(struct pmp_buf *buf, const struct pmp_path_lines *lines,
 			const struct pmp_path_line *line);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making paths: the functions of a location are found once and kept; when all are
- * known they are numbered again in the order of their names, so that paths compare
- * as numbers do.
+ * Making paths: the functions of a location are looked up once and cached. When all are
+ * known, they are renumbered by name, so that paths compare like numbers.
  */
 #include "write/paths.h"
 
@@ -18,11 +17,11 @@
 
 struct pmp_path_slot {
 	size_t start;	/* in pieces */
-	uint32_t count; /* 0: not yet known */
+	uint32_t count; /* 0: not looked up yet */
 };
 
-/* The number of a name, PMP_INTERN_NONE: no memory. What is no function (module "")
- * is another thing than a function of that name: its key has the final NUL. */
+/* The number of a name; PMP_INTERN_NONE: no memory. A process or mark (module "") differs
+ * from a function of the same name: its key includes the NUL. */
 static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 			    const char *module, const char *file)
 {
@@ -86,7 +85,7 @@ static int find_slot(struct pmp_paths *paths, pmp_location location)
 	return 0;
 }
 
-/* A step that is no function: a process, a mark. elide: one word without a comma. */
+/* Add a step that is no function: a process, a mark. elide: one word without commas. */
 static int add_word(struct pmp_paths *paths, struct pmp_buf *word, bool elide)
 {
 	uint32_t id;
@@ -115,7 +114,7 @@ static void name_process(struct pmp_buf *word, const struct pmp_entry *entry,
 		pmp_buf_printf(word, "-%d", (int)entry->pid);
 }
 
-/* The thread, or its group. */
+/* The thread or its group. */
 static int add_thread(struct pmp_paths *paths, const struct pmp_report *report,
 		      const struct pmp_entry *entry, const struct pmp_path_style *style)
 {
@@ -136,7 +135,7 @@ static int add_thread(struct pmp_paths *paths, const struct pmp_report *report,
 	return code;
 }
 
-/* several: there is more than one process. */
+/* several: the report has more than one process. */
 static int add_root(struct pmp_paths *paths, const struct pmp_report *report,
 		    const struct pmp_entry *entry, const struct pmp_path_style *style,
 		    bool several)
@@ -162,7 +161,7 @@ static int add_root(struct pmp_paths *paths, const struct pmp_report *report,
 	return code;
 }
 
-/* The functions of a location are leaf first, those of a path root first. */
+/* A location's functions are leaf first, a path's are root first. */
 static int add_location(struct pmp_paths *paths, const struct pmp_report *report,
 			pmp_location location, const struct pmp_name_style *style)
 {
@@ -213,7 +212,7 @@ static bool several_processes(const struct pmp_report *report)
 	return false;
 }
 
-/* Only CPU time was found with it, or it has allocated what does not live. */
+/* Has it CPU time but no samples, or allocated memory that is no longer live? */
 static bool has_more(const struct pmp_entry *entry)
 {
 	return entry->cpu ||
@@ -232,7 +231,7 @@ static int add_paths(struct pmp_paths *paths, const struct pmp_report *report,
 		size_t start = paths->step_count;
 		int code;
 
-		/* Of the base only stacks are compared. */
+		/* Only stacks of the base are compared. */
 		if (!entry->count && (is_base || !(style->apart && has_more(entry))))
 			continue;
 		code = add_root(paths, report, entry, style, several);
@@ -277,7 +276,7 @@ static int compare_paths(const void *a, const void *b)
 	return (one->length > other->length) - (one->length < other->length);
 }
 
-/* Number the functions again, in the order of their names. */
+/* Renumber the functions by name. */
 static int sort_functions(struct pmp_paths *paths)
 {
 	size_t count = paths->function_count;
@@ -319,7 +318,7 @@ static int sort_paths(struct pmp_paths *paths)
 
 	if (sort_functions(paths))
 		return PMP_ENOMEM;
-	/* Only now do the steps stay where they are. */
+	/* The steps no longer move: set the pointers. */
 	for (size_t i = 0; i < paths->path_count; i++) {
 		paths->paths[i].functions = paths->steps + at;
 		at += paths->paths[i].length;
@@ -330,7 +329,7 @@ static int sort_paths(struct pmp_paths *paths)
 
 /* ---- with a base ---------------------------------------------------------------- */
 
-/* Of sorted paths each that is like the one before it is added to that. */
+/* Merge equal neighbours among the sorted paths. */
 static void join_paths(struct pmp_paths *paths)
 {
 	size_t count = 0;
@@ -352,14 +351,14 @@ static void join_paths(struct pmp_paths *paths)
 	paths->path_count = count;
 }
 
-/* The base's paths as well, under the name of the report's process. */
+/* Add the base's paths, under the name of the report's process. */
 static int add_base(struct pmp_paths *paths, const struct pmp_report *report,
 		    const struct pmp_path_style *style)
 {
 	struct pmp_path_style base_style = *style;
 
 	base_style.process = pmp_diff_process(report, report->base);
-	/* The numbers of its locations mean something else. */
+	/* Location numbers have a different meaning in the base. */
 	if (paths->slot_count)
 		memset(paths->slots, 0, paths->slot_count * sizeof(*paths->slots));
 	return add_paths(paths, report->base, &base_style, true);

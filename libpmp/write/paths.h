@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every stack as a path of functions from its root: equal names are one function,
- * and the paths are sorted, so that those with the same beginning lie together.
- * For the formats that add up by function or draw the tree.
+ * Every stack as a path of functions from its root. Equal names are one function, and
+ * paths are sorted, so that paths with the same beginning are adjacent. For the formats
+ * that sum up by function or draw the tree.
  *
  *     mariadbd;start_thread;do_command;poll  is  4 7 2 5
  *
- * The first is the process, as in the folded format; so is the mark of an unknown
- * root. Inlined functions are functions of their own.
+ * The first step is the process, as in the folded format, followed by a mark if the root
+ * is unknown. Inlined functions are functions of their own.
  */
 #ifndef PMP_WRITE_PATHS_H
 #define PMP_WRITE_PATHS_H
@@ -20,17 +20,17 @@
 #include "write/names.h"
 
 struct pmp_function {
-	const char *name;   /* one word, as pmp_name_frame() has it */
-	const char *module; /* path, raw; "" of what is no function */
-	const char *file;   /* where it was seen first; NULL: unknown */
-	uint32_t number;    /* before they were sorted */
+	const char *name;   /* one word, as by pmp_name_frame() */
+	const char *module; /* path, not escaped; "": not a function */
+	const char *file;   /* where it was first seen; NULL: unknown */
+	uint32_t number;    /* before sorting */
 };
 
 struct pmp_path {
 	const uint32_t *functions; /* root first */
 	size_t length;
-	const struct pmp_entry *entry; /* its times, and what threads did */
-	uint64_t count;		       /* how often it was seen */
+	const struct pmp_entry *entry; /* for its times and what threads did */
+	uint64_t count;		       /* how often it was found */
 	uint64_t base;		       /* in the base, unscaled */
 };
 
@@ -43,52 +43,52 @@ struct pmp_paths {
 	size_t path_count;
 	uint64_t samples; /* of all paths */
 	uint64_t base_samples;
-	struct pmp_scale scale;		    /* of the base */
-	struct pmp_sample_type sample_type; /* what is counted */
+	struct pmp_scale scale;		    /* for the base */
+	struct pmp_sample_type sample_type; /* type of the counts */
 
 	struct pmp_intern *names;
-	uint32_t *pieces; /* of all locations, leaf first */
+	uint32_t *pieces; /* functions of all locations, leaf first */
 	size_t piece_count, piece_capacity;
 	struct pmp_path_slot *slots; /* by location */
 	size_t slot_count, slot_capacity;
-	uint32_t *steps; /* of all paths */
+	uint32_t *steps; /* functions of all paths */
 	size_t step_count, step_capacity;
 };
 
-/* What stands before the functions. */
+/* What precedes the functions. */
 enum pmp_root {
-	PMP_ROOT_NAMES, /* process, and by thread the thread */
-	PMP_ROOT_IDS,	/* process-PID/TID, as far as that is needed; thread */
-	PMP_ROOT_NONE,	/* by thread the thread; a mark only if nothing follows */
+	PMP_ROOT_NAMES, /* process; if by_thread, thread */
+	PMP_ROOT_IDS,	/* process-PID/TID, as far as needed; thread */
+	PMP_ROOT_NONE,	/* if by_thread, thread; a mark only if nothing follows */
 };
 
 struct pmp_path_style {
 	struct pmp_name_style names;
 	enum pmp_root root;
 	bool by_thread;
-	bool waits; /* a last step that says what threads wait for */
-	/* After the process the group of the thread, as the report's filter calls it. */
+	bool waits; /* add a last step with what threads wait for */
+	/* Put the thread's group, as the filter calls it, after the process. */
 	bool by_group;
-	/* A path for each entry, those that are CPU time only or have freed all that they
-	 * allocated included, and those of the base beside them. */
+	/* Make a path for each entry, even if it has only CPU time or memory that was
+	 * freed again; keep those of the base separate. */
 	bool apart;
-	const char *process; /* what every process is called; NULL: its name */
+	const char *process; /* the name of all processes; NULL: their own */
 };
 
 /*
- * Fill *paths, which is to be freed also after a failure. If the report has a base, paths
- * of equal names are one, with the counts of both; an entry is the report's unless only
- * the base has such a path. 0 or PMP_ENOMEM.
+ * Fill *paths, which must be freed even on failure. If the report has a base, paths with
+ * equal names are merged, with the counts of both; the entry is the report's unless only
+ * the base has the path. 0 or PMP_ENOMEM.
  */
 int pmp_paths_make(struct pmp_paths *paths, const struct pmp_report *report,
 		   const struct pmp_path_style *style);
-/* A scaled count of the base. */
+/* Scale a count of the base. */
 double pmp_paths_base(const struct pmp_paths *paths, uint64_t count);
-/* The same as a whole number, INT64_MAX at most. */
+/* The same, rounded, at most INT64_MAX. */
 uint64_t pmp_paths_rounded(const struct pmp_paths *paths, uint64_t count);
-/* What differences are parts of: all stacks, of the base if there are no others. */
+/* The whole for percentages: all stacks, or the base's if there are no others. */
 double pmp_paths_whole(const struct pmp_paths *paths);
-/* The style that options ask for, with the names of processes and threads. */
+/* The style that options ask for, with names of processes and threads. */
 struct pmp_path_style pmp_paths_style(const struct pmp_write_options *options);
 void pmp_paths_free(struct pmp_paths *paths);
 

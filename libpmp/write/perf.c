@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The text of `perf script`: a sample of each thread in each snapshot.
+ * The text of `perf script`: a sample of each thread per snapshot.
  *
  *     conn-17  4100/4102 1236.195509:  100000000 wall:
  *             7f31c3a9612b __lll_lock_wait (/usr/lib/x86_64-linux-gnu/libc.so.6)
  *             55d0a81171df do_command (/usr/sbin/mariadbd)
  *
- * Its readers (stack collapsers, speedscope, Firefox Profiler) look for blanks and
- * parentheses: a thread's name is one word of two characters at least, names of
- * functions have braces for parentheses and U+2192 for "->", which would begin an
- * inlined function. An empty line ends a sample, the last one too.
+ * Readers (stack collapsers, speedscope, Firefox Profiler) parse blanks and parentheses.
+ * So a thread's name is one word of at least two characters; function names have braces
+ * instead of parentheses, and U+2192 instead of "->", which would begin an inlined
+ * function. An empty line ends each sample, including the last.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -54,7 +54,7 @@ static void add_header(struct printer *printer, const struct pmp_stack *stack,
 		       printer->event);
 }
 
-/* Spell what has been appended since start as one word for these readers. */
+/* Respell what was appended since start as one word for these readers. */
 static void spell(struct pmp_buf *buf, size_t start)
 {
 	struct pmp_buf name = { 0 };
@@ -77,7 +77,7 @@ static void spell(struct pmp_buf *buf, size_t start)
 	pmp_buf_free(&name);
 }
 
-/* What follows the address. */
+/* The part of a frame after its address. */
 static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
 	static const struct pmp_name_style style = { 0 };
@@ -132,8 +132,8 @@ static bool is_same_thread(const struct pmp_stack *one, const struct pmp_stack *
 	       !strcmp(one->thread, other->thread);
 }
 
-/* A saved profile has no times: the stacks of a thread follow each other, each for
- * as long as it was seen. */
+/* A saved profile has no times: the stacks of a thread follow each other, each for the
+ * time that its samples stand for. */
 static void add_stacks(struct printer *printer, const struct pmp_stacks *stacks)
 {
 	const struct pmp_snapshot *snapshot = stacks->report->snapshot;
@@ -159,7 +159,7 @@ static void add_stacks(struct printer *printer, const struct pmp_stacks *stacks)
 	}
 }
 
-/* What is counted: time, unless a saved profile says otherwise. */
+/* The event is time, unless a saved profile has another type. */
 static void name_event(struct printer *printer, const struct pmp_sample_type *sample_type)
 {
 	snprintf(printer->event, sizeof(printer->event), "%s",

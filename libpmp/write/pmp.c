@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of poormansprofiler.org and pt-pmp: a count, then the stack, leaf
- * first; the most frequent first.
+ * The lines of poormansprofiler.org and pt-pmp: a count, then the stack, leaf first; the
+ * most frequent first.
  *
  *          12 poll(libc.so.6),vio_io_wait(mariadbd),vio_read(mariadbd),main(mariadbd)
  *
- * It is what pt-pmp makes of the raw format, module names included, except that
- * brackets whose contents are left out stay (`std::map<>::find`, `S::operator()`):
- * where pt-pmp leaves arguments standing their commas look like callers.
+ * This is what pt-pmp makes of the raw format, with module names, except that brackets
+ * stay when their contents are left out (`std::map<>::find`, `S::operator()`). Where
+ * pt-pmp leaves arguments, their commas look like callers.
  *
- * A comparison is a table of such stacks, what has changed most at the top:
+ * A comparison is a table of such stacks, the largest changes first:
  *
  *      base%    new%    diff  stack
  *       4.10   38.05  +33.95  __lll_lock_wait,pthread_mutex_lock,main,mariadbd
  *
- * The process and marks of incomplete stacks are in it, as in the folded format: they
+ * It includes the process and marks of incomplete stacks, as the folded format does: they
  * tell stacks apart.
  */
 #include <inttypes.h>
@@ -26,9 +26,9 @@
 #include "write/table.h"
 #include "write/writer.h"
 
-#define ROWS 20	       /* of a comparison, unless all are wanted */
-#define TEXT_COLUMN 26 /* where stacks begin */
-#define COLUMNS_MIN 16 /* for a stack, however narrow the terminal is */
+#define ROWS 20	       /* in a comparison, unless all are wanted */
+#define TEXT_COLUMN 26 /* column at which stacks begin */
+#define COLUMNS_MIN 16 /* for a stack, even on a narrower terminal */
 
 static void write_pmp(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
@@ -45,7 +45,7 @@ static void write_pmp(struct pmp_out *out, const struct pmp_report *report,
 
 	if (pmp_paths_make(&paths, report, &style) || pmp_path_lines_make(&lines))
 		pmp_buf_fail(&out->buf);
-	/* As `sort | uniq -c | sort -r -n -k 1,1` leaves them. */
+	/* The order of `sort | uniq -c | sort -r -n -k 1,1`. */
 	if (options->sort != PMP_SORT_NAME)
 		pmp_path_lines_by_count(&lines);
 	for (size_t i = 0; i < lines.count; i++) {
@@ -82,11 +82,11 @@ static int compare_changes(const void *a, const void *b, void *lines)
 	y = y < 0 ? -y : y;
 	if (x != y)
 		return x < y ? 1 : -1;
-	/* The paths are sorted, too. */
+	/* Equal changes: in the order of the paths. */
 	return (one->path > other->path) - (one->path < other->path);
 }
 
-/* Append what fits into so many columns; 0: all of it. */
+/* Append as much as fits in the columns; 0: all of it. */
 static void add_stack(struct pmp_buf *buf, const struct pmp_buf *stack, size_t columns)
 {
 	size_t at = 0, two_back = 0, one_back = 0;
@@ -131,7 +131,7 @@ static void add_rows(struct pmp_out *out, const struct pmp_path_lines *lines,
 	pmp_buf_free(&stack);
 }
 
-/* What the rows that were left out come to. */
+/* The total change of the omitted rows. */
 static void add_rest(struct pmp_buf *buf, const struct pmp_path_lines *lines, size_t rows)
 {
 	double grown = 0, shrunk = 0, whole = pmp_paths_whole(lines->paths);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The format of `go tool pprof`, compressed by gzip: what pmp saves and reads again
- * (tally/pprof-read.c), so all that a profile knows is in it.
+ * The format of `go tool pprof`, compressed with gzip. This is how pmp saves profiles and
+ * reads them again (tally/pprof-read.c), so it contains everything that a profile knows.
  *
  *     sample   locations 1 2 3, values 5 samples, 0.1 s cpu, 0.4 s offcpu, 0.5 s wall,
  *              labels process=mariadbd pid=4100 thread=conn-17 tid=4102 state=S ...
  *     location 2: mapping 1, address 0x55d0a81171df, do_command at sql_parse.cc:1405
  *     mapping  1: 0x55d0a8000000-0x55d0a9000000 /usr/sbin/mariadbd, build-id 93ac...
  *
- * A message is what its parts are one after the other. So each sample is encoded
- * and compressed by itself: what is kept until the end are locations and names.
- * What is unknown of a stack stands at its root, as a location without an address.
+ * A message equals the concatenation of its parts. So each sample is encoded and
+ * compressed by itself; only locations and names are kept until the end. A mark for the
+ * unknown part of a stack is its root, as a location without an address.
  *
- * Where threads waited for locks there are more values and labels: what they waited for,
- * and for whom, stands with their stacks; what that did to others, with the holder's.
+ * If threads waited for locks there are more values and labels. What a thread waited for,
+ * and who held it, is with its own stack; the delay that this caused is with the
+ * holder's.
  *
  *     sample   ..., values 2 contentions, 0.2 s delay, 0 and 0 s caused,
  *              labels ... lock="mutex LOCK_log+0x10" holder=conn-18 holder_tid=4103
@@ -37,7 +38,7 @@
 #include "write/pprof.h"
 #include "write/writer.h"
 
-#define PIECE_SIZE ((size_t)32 * 1024) /* compressed at once */
+#define PIECE_SIZE ((size_t)32 * 1024) /* bytes to compress at once */
 #define GZIP_WINDOW (15 + 16)	       /* for zlib: the largest, with gzip's header */
 #define GZIP_MEMORY 8
 #define LABELS_MAX 12
@@ -51,7 +52,7 @@ typedef Pmp__Pprof__Location Location;
 typedef Pmp__Pprof__Line Line;
 typedef Pmp__Pprof__Function Function;
 
-/* The first of all texts, in this order. */
+/* The first strings, in this order. */
 enum {
 	NOTHING,
 	SAMPLES,
@@ -74,14 +75,13 @@ enum {
 	BYTES
 };
 
-/* The order of values: some programs show the last one unless they are asked. */
+/* The order matters: some programs show the last value by default. */
 static const int64_t usual_types[] = { SAMPLES, CPU, OFFCPU, WALL };
 static const int64_t waiting_types[] = {
 	SAMPLES, CONTENTIONS, DELAY, CAUSED_CONTENTIONS, CAUSED_DELAY, CPU, OFFCPU, WALL
 };
 static const int64_t delay_types[] = { CONTENTIONS, DELAY };
-/* Of one value alone: how often it was found stands before its time, but threads are what
- * was found. */
+/* A single value is its number of samples and its time; threads are a number already. */
 static const int64_t cpu_types[] = { SAMPLES, CPU };
 static const int64_t offcpu_types[] = { SAMPLES, OFFCPU };
 static const int64_t wall_types[] = { SAMPLES, WALL };
@@ -93,7 +93,7 @@ static const int64_t heap_types[] = { ALLOC_OBJECTS, ALLOC_SPACE, INUSE_OBJECTS,
 
 /* The key of a function. */
 struct function {
-	uint32_t name, linkage, file; /* texts */
+	uint32_t name, linkage, file; /* numbers of texts */
 };
 
 struct encoder {
@@ -101,20 +101,20 @@ struct encoder {
 	const struct pmp_report *report;
 	struct pmp_address_layout layout;
 	struct pmp_intern *texts;
-	struct pmp_intern *functions; /* struct function; ids are these plus 1 */
-	struct pmp_intern *marks;     /* texts of unknown roots */
-	/* Of what is no number of stacks; else 0. */
+	struct pmp_intern *functions; /* struct function; id is the number plus 1 */
+	struct pmp_intern *marks;     /* texts of marks */
+	/* Of values that are no numbers of stacks; else 0. */
 	int64_t type, unit;
-	const int64_t *types; /* of the values of a sample, */
-	size_t values;	      /* so many */
-	int64_t only;	      /* the one that was asked for; 0: all */
-	/* The heap that is written, too, or NULL; alone: nothing else is. */
+	const int64_t *types; /* of a sample's values */
+	size_t values;	      /* number of types */
+	int64_t only;	      /* the one asked for; 0: all */
+	/* The heap to write as well, or NULL. heap_alone: write nothing else. */
 	const struct pmp_report *heap;
 	bool heap_alone;
 	int64_t mixed[VALUES_MAX]; /* types of both */
 	const struct pmp_write_options *options;
-	struct pmp_buf scratch, plain; /* for texts; not yet compressed */
-	uint64_t *ids;		       /* of the current sample */
+	struct pmp_buf scratch, plain; /* buffer for texts; data to compress */
+	uint64_t *ids;		       /* locations of the current sample */
 	size_t id_capacity;
 	z_stream zip;
 	bool zip_open;
@@ -148,7 +148,7 @@ static void compress_plain(struct encoder *encoder, int flush)
 	pmp_buf_clear(&encoder->plain);
 }
 
-/* A part of the profile: the fields that are set. */
+/* Write a part of the profile: its fields that are set. */
 static void put(struct encoder *encoder, const Profile *part)
 {
 	size_t size = pmp__pprof__profile__get_packed_size(part);
@@ -168,7 +168,7 @@ static void put(struct encoder *encoder, const Profile *part)
 
 /* ---- texts, functions -------------------------------------------------------- */
 
-/* The number of a text, as it may stand in any file. */
+/* The number of a text, made valid UTF-8 without control characters. */
 static uint32_t text_of(struct encoder *encoder, const char *text)
 {
 	uint32_t id;
@@ -236,8 +236,8 @@ static void put_functions(struct encoder *encoder)
 
 /* ---- locations, mappings ------------------------------------------------------- */
 
-/* Lines of one location; returns their number. Placeholders are no names: what
- * reads the file may still find some. */
+/* Fill in the lines of one location; returns their number. Unnamed functions have none:
+ * whoever reads the file may still find their names. */
 static size_t fill_lines(struct encoder *encoder, const struct pmp_frame *frames,
 			 size_t count, Line *lines, struct pmp_placed_mapping *placed)
 {
@@ -357,7 +357,7 @@ static void add_label(struct encoder *encoder, Sample *sample, const char *key,
 		label->unit = text_of(encoder, "id");
 }
 
-/* As Go has them: a number with a unit. */
+/* Add a number with a unit, as Go does. */
 static void add_amount(struct encoder *encoder, Sample *sample, const char *key,
 		       uint64_t amount, const char *unit)
 {
@@ -408,13 +408,13 @@ static void add_labels(struct encoder *encoder, Sample *sample,
 	add_label(encoder, sample, "wchan", entry->wchan, 0);
 }
 
-/* The ids of locations go up from 1, those of marks down from the end of 32 bits. */
+/* Ids of locations count up from 1, those of marks down from the end of 32 bits. */
 static uint64_t mark_id(uint32_t mark)
 {
 	return UINT32_MAX - (uint64_t)mark;
 }
 
-/* The mark for what is unknown of a stack, or PMP_INTERN_NONE. */
+/* The mark for the unknown part of a stack, or PMP_INTERN_NONE. */
 static uint32_t mark_of(struct encoder *encoder, const struct pmp_entry *entry)
 {
 	struct pmp_buf text = { 0 };
@@ -443,8 +443,8 @@ static uint64_t value_of(const struct pmp_entry *entry,
 	case INUSE_OBJECTS:
 	case INUSE_SPACE: return 0;
 	case CPU: return entry->cpu;
-	/* Both times are estimates: one found running more often than most others may
-	 * have more of the one than of the other. */
+	/* Both times are estimates: cpu can be the greater one if a thread was found
+	 * running more often than most others. */
 	case OFFCPU: return entry->wall > entry->cpu ? entry->wall - entry->cpu : 0;
 	case WALL: return entry->wall;
 	case CONTENTIONS: return wait->contended ? waits->contentions : 0;
@@ -455,8 +455,8 @@ static uint64_t value_of(const struct pmp_entry *entry,
 	}
 }
 
-/* Put the locations of a sample into encoder->ids, after them a mark unless it is NONE.
- * Their number. */
+/* Put a sample's locations into encoder->ids, followed by a mark unless it is NONE.
+ * Returns the number of ids. */
 static size_t number_stack(struct encoder *encoder, const pmp_location *locations,
 			   size_t count, uint32_t mark)
 {
@@ -558,8 +558,7 @@ static void end_heap_sample(struct encoder *encoder, const struct pmp_entry *ent
 	put(encoder, &part);
 }
 
-/* Of a stack what lives and is of one age, and, with the first of them, what it has
- * allocated. */
+/* Write the live blocks of one age of a stack; with the first, also what it allocated. */
 static void put_heap_part(struct encoder *encoder, const struct pmp_entry *entry,
 			  const struct pmp_age_sum *lives, bool first)
 {
@@ -597,8 +596,7 @@ static uint64_t size_of_blocks(int64_t bytes, int64_t blocks)
 	return blocks ? (uint64_t)(bytes / blocks) : 0;
 }
 
-/* What has changed of a stack: less may live than before. Which age what has gone had is not
- * known. */
+/* Write the change of a stack, which may be negative. Freed blocks have no known age. */
 static void put_heap_change(struct encoder *encoder, const struct pmp_entry *entry)
 {
 	const struct pmp_heap_sums *sums = entry->heap;
@@ -624,7 +622,7 @@ static void put_heap_change(struct encoder *encoder, const struct pmp_entry *ent
 	end_heap_sample(encoder, entry, &begun);
 }
 
-/* What was not allocated has no values: only pmp reads it. */
+/* Failed allocations have no values, only labels, which only pmp reads. */
 static void put_failures(struct encoder *encoder, const struct pmp_entry *entry)
 {
 	struct heap_sample begun;
@@ -649,7 +647,8 @@ static void put_heap_entry(struct encoder *encoder, const struct pmp_entry *entr
 
 	for (size_t i = 0; i < PMP_AGES; i++)
 		aged += sums->ages[i].parts;
-	/* A profile of others has no ages, and what is older than wanted is not of all. */
+	/* Other programs' profiles have no ages; with a minimum age, only some
+	 * blocks do. */
 	if (aged != sums->live_parts || !aged) {
 		if (sums->alloc_parts || sums->live_parts)
 			put_heap_part(encoder, entry, &all, true);
@@ -709,7 +708,7 @@ static void put_delay(struct encoder *encoder, const struct pmp_delay *delay)
 	put(encoder, &part);
 }
 
-/* ---- what stands around them -------------------------------------------------------- */
+/* ---- around the samples ----------------------------------------------------------- */
 
 static int64_t unit_of(int64_t type)
 {
@@ -768,7 +767,7 @@ __attribute__((format(printf, 2, 3))) static void put_comment(struct encoder *en
 	pmp_buf_free(&text);
 }
 
-/* Those that tally/pprof-read-values.c reads are "name: value" and "name=number". */
+/* tally/pprof-read-values.c reads those with the forms "name: value" and "name=number". */
 static void put_comments(struct encoder *encoder, const struct pmp_metadata *metadata)
 {
 	const struct pmp_profile_info *info = &encoder->report->totals;
@@ -813,12 +812,12 @@ static void put_heap_losses(struct encoder *encoder, const struct pmp_heap_losse
 			    losses->unrecorded);
 }
 
-/* Of each process that was recorded: as tally/pprof-read-heap.c reads it. */
+/* A comment for each recorded process, as tally/pprof-read-heap.c reads it. */
 static void put_heap_comments(struct encoder *encoder)
 {
 	const struct pmp_report *heap = encoder->heap;
 
-	/* Totals are since the start: of a change there are none. */
+	/* Totals count from the start: a change has none. */
 	for (size_t i = 0; heap && !heap->heap_since && i < heap->process_count; i++) {
 		const struct pmp_process_heap *process = &heap->processes[i];
 		const struct pmp_heap_totals *totals = &process->totals;
@@ -857,7 +856,7 @@ static void put_heap_comments(struct encoder *encoder)
 		put_heap_losses(encoder, &heap->losses);
 }
 
-/* The mean of bytes between two samples; of all calls 1. */
+/* Mean bytes between two samples; 1 if every call was recorded. */
 static uint64_t heap_rate(const struct pmp_report *heap)
 {
 	const uint64_t rate = heap->process_count ? heap->processes[0].totals.rate : 0;
@@ -865,8 +864,8 @@ static uint64_t heap_rate(const struct pmp_report *heap)
 	return rate ? rate : 1;
 }
 
-/* normal: the type that is shown unless another one is asked for. Scrapers know a profile by
- * the type of its period; that of a snapshot has no time. */
+/* normal: the type to show by default. Scrapers identify a profile by the type of its
+ * period; the profile of a snapshot has no duration. */
 static void put_metadata(struct encoder *encoder, int64_t normal)
 {
 	Profile part = PMP__PPROF__PROFILE__INIT;
@@ -894,7 +893,7 @@ static void put_metadata(struct encoder *encoder, int64_t normal)
 	put_heap_comments(encoder);
 }
 
-/* ---- all of it ------------------------------------------------------------------------ */
+/* ---- the whole profile ------------------------------------------------------------- */
 
 static bool open_encoder(struct encoder *encoder)
 {
@@ -945,7 +944,7 @@ static void close_encoder(struct encoder *encoder)
 	free(encoder->ids);
 }
 
-/* Has any of its threads waited for a lock, or was any waited for? */
+/* Did any thread wait for a lock, or hold one that others waited for? */
 static bool has_contention(const struct pmp_report *report)
 {
 	struct pmp_counted_wait wait;
@@ -988,7 +987,8 @@ static bool choose_only(struct encoder *encoder, const char *value)
 	return false;
 }
 
-/* A heap, alone if one of its values is counted, and not if something else is. */
+/* Write the heap: alone if the report counts one of its values, not at all if it counts
+ * anything else. */
 static void choose_heap(struct encoder *encoder)
 {
 	const struct pmp_report *report = encoder->report;
@@ -1016,7 +1016,7 @@ static void add_heap_types(struct encoder *encoder)
 	encoder->values = n + HEAP_TYPES;
 }
 
-/* All of stacks; what else a saved profile has counted stands alone. */
+/* All values of stacks; any other value of a saved profile is alone. */
 static void choose_samples(struct encoder *encoder)
 {
 	const struct pmp_metadata *metadata = &encoder->report->metadata;
@@ -1044,8 +1044,7 @@ static void choose_values(struct encoder *encoder, const char *value)
 	add_heap_types(encoder);
 }
 
-/* What is shown unless another value is asked for. One snapshot has no times: shown by
- * them it would look empty. */
+/* The type to show by default. One snapshot has no times and would look empty. */
 static int64_t normal_type(const struct encoder *encoder, bool timed)
 {
 	if (encoder->only)
@@ -1067,7 +1066,7 @@ static void put_rest(struct encoder *encoder, const char *process)
 	put_functions(encoder);
 }
 
-/* Has it anything of what is written? */
+/* Has the entry any value that is written? */
 static bool is_shown(const struct encoder *encoder, const struct pmp_entry *entry)
 {
 	static const struct pmp_counted_wait none;
@@ -1077,7 +1076,7 @@ static bool is_shown(const struct encoder *encoder, const struct pmp_entry *entr
 	return entry->count || entry->cpu;
 }
 
-/* Whose program is the first of the mappings. */
+/* The process whose program becomes the first mapping. */
 static const char *process_of(const struct encoder *encoder,
 			      const struct pmp_entry *const *entries)
 {

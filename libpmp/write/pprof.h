@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* profile.proto, for other formats that have a form in it. */
+/* profile.proto for other formats that can also be written as such. */
 #ifndef PMP_WRITE_PPROF_H
 #define PMP_WRITE_PPROF_H
 
@@ -7,7 +7,7 @@ struct pmp_delays;
 struct pmp_out;
 struct pmp_write_options;
 
-/* With the two values of such profiles: contentions and delay. */
+/* Write contentions and delay, the two values of such profiles. */
 void pmp_pprof_write_delays(struct pmp_out *out, const struct pmp_delays *delays,
 			    const struct pmp_write_options *options);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One snapshot as text, spelled as gdb's `thread apply all bt` does, so that what
- * reads that reads this:
+ * One snapshot as text in the form of gdb's `thread apply all bt`, for programs that read
+ * that:
  *
  *     --- snapshot 3: mariadbd [4100], 71 threads, 2026-11-21T04:08:36.123Z, ... ---
  *
@@ -11,10 +11,9 @@
  *     #1  0x000055d0a81171e0 in do_command () at sql_parse.cc:1405
  *     Backtrace stopped: no unwind information
  *
- * The readers (t/0630-consumers.t) split lines at blanks and want an address in
- * each frame, names of one word, a place at the end, and an empty line after each
- * thread. Lines that begin with neither `Thread` nor `#` are passed over as long
- * as they do not stand between frames.
+ * Readers (t/0630-consumers.t) split lines at blanks and expect an address in each frame,
+ * one-word names, a place at the end, and an empty line after each thread. They skip
+ * lines that begin with neither `Thread` nor `#`, unless these are between frames.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ struct raw {
 	struct pmp_wait_graph graph; /* of a snapshot */
 };
 
-/* Not by %f, whose decimal point is a matter of the locale. */
+/* Avoids %f, whose decimal point depends on the locale. */
 static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
 {
 	uint64_t microseconds = time / PMP_US + (time % PMP_US >= PMP_US / 2);
@@ -50,7 +49,7 @@ static void add_milliseconds(struct pmp_buf *buf, uint64_t time)
 		       (unsigned)(microseconds % 1000));
 }
 
-/* How the process ended, and with which arguments it was started. */
+/* How the process ended, and its arguments. */
 static void add_crash(struct pmp_buf *buf, const struct pmp_crash *crash)
 {
 	pmp_buf_puts(buf, "Signal ");
@@ -89,7 +88,7 @@ static void add_separator(struct pmp_buf *buf, const struct pmp_snapshot *snapsh
 		       info->n_stopped, info->n_peeked, info->n_unchanged);
 }
 
-/* A name in quotes; a quote in it does not end it. */
+/* A name in quotes; quotes in it are replaced. */
 static void add_quoted(struct pmp_buf *buf, const char *name)
 {
 	size_t start;
@@ -103,7 +102,7 @@ static void add_quoted(struct pmp_buf *buf, const char *name)
 	pmp_buf_putc(buf, '"');
 }
 
-/* LWP 4131 "conn-17"; one that is not in the snapshot has no name. */
+/* LWP 4131 "conn-17"; without a name if it is not in the snapshot. */
 static void add_holder(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		       const struct pmp_wait_node *node)
 {
@@ -117,14 +116,14 @@ static void add_holder(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 	add_quoted(buf, graph->report->snapshot->rows[node->holder].thread->name);
 }
 
-/* Need the holder not have it in the stack that is shown of that one? */
+/* Marks a holder that may no longer hold the lock in the stack shown for it. */
 static void add_moved_on(struct pmp_buf *buf, const struct pmp_wait_node *node)
 {
 	if (node->holder != PMP_NO_THREAD && node->wait->flags & PMP_WAIT_MOVED_ON)
 		pmp_buf_puts(buf, " (moved on)");
 }
 
-/* Who has what a thread waits for, as far as that is known. */
+/* Who holds what a thread waits for, if known. */
 static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 			const struct pmp_wait_node *node)
 {
@@ -157,7 +156,7 @@ static void add_held_by(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		pmp_buf_puts(buf, " of the process before its fork");
 }
 
-/* What it waits for, and which locks it holds that others wait for. */
+/* What the thread waits for, and which of its locks others wait for. */
 static void add_waits(struct pmp_buf *buf, const struct pmp_wait_graph *graph,
 		      const struct pmp_row *row)
 {
@@ -215,7 +214,7 @@ static void add_count(struct pmp_buf *buf, uint64_t count,
 		       pmp_format_value(count, sample_type->unit, text, sizeof(text)));
 }
 
-/* The thread that the process ended by. */
+/* The thread that got the fatal signal. */
 static void add_signal(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 		       const struct pmp_stack *stack)
 {
@@ -228,7 +227,7 @@ static void add_signal(struct pmp_buf *buf, const struct pmp_snapshot *snapshot,
 	pmp_buf_printf(buf, ", got %s", name ? name : "the signal");
 }
 
-/* What is said of a thread before its frames. */
+/* The lines of a thread before its frames. */
 static void add_thread(const struct raw *raw, size_t number,
 		       const struct pmp_stack *stack)
 {
@@ -262,7 +261,7 @@ static void add_thread(const struct raw *raw, size_t number,
 	pmp_buf_putc(buf, '\n');
 }
 
-/* What follows the number and the address. */
+/* The part of a frame after its number and address. */
 static void make_text(struct pmp_buf *buf, const struct pmp_frame *frame, const void *arg)
 {
 	static const struct pmp_name_style style = { 0 };
@@ -297,7 +296,7 @@ static void add_location(struct pmp_out *out, struct pmp_frame_texts *texts,
 	pmp_out_maybe_flush(out);
 }
 
-/* What ends a thread. */
+/* The lines that end a thread. */
 static void add_end(struct pmp_buf *buf, enum pmp_end end, const char *reason)
 {
 	if (end != PMP_END_ROOT) {
@@ -325,9 +324,9 @@ static void add_stack(struct raw *raw, size_t thread_number,
 }
 
 /*
- * The first thread, which is Thread 1 and comes last: the one with the id of the
- * process. It need not be the lowest id, since ids start over one day. Of a core it is the
- * one that got the signal, as in gdb, and comes first.
+ * The main thread, which is Thread 1 and comes last: the one whose id is that of the
+ * process. It need not be the lowest id, as ids wrap around. In a core it is the thread
+ * that got the signal and comes first, as in gdb.
  */
 static size_t find_main(const struct pmp_snapshot *snapshot)
 {
@@ -340,7 +339,7 @@ static size_t find_main(const struct pmp_snapshot *snapshot)
 	return 0;
 }
 
-/* Which stack is Thread number; the rows but the first, in order, are 2, 3, ... */
+/* The stack that becomes Thread number. 2, 3, ... are the other rows in order. */
 static size_t find_stack(const struct pmp_stacks *stacks, size_t first, size_t number)
 {
 	if (!stacks->report->snapshot)
@@ -359,8 +358,8 @@ static int make_graph(struct raw *raw)
 		       : 0;
 }
 
-/* Snapshots are not kept apart in a saved profile, so each stack of a thread is shown once,
- * with how often it was seen. */
+/* A saved profile does not keep snapshots apart: each stack of a thread is shown once,
+ * with its count. */
 static void write_raw(struct pmp_out *out, const struct pmp_report *report,
 		      const struct pmp_write_options *options)
 {

@@ -9,10 +9,10 @@
  *       "unit":"seconds","startValue":0.000000,"endValue":0.300000,
  *       "samples":[[1,0],[1]],"weights":[0.200000,0.100000]}]}
  *
- * A stack lasts until the thread's next one; a time in which a thread was not found
- * is an empty stack. A saved profile has no course of time: the stacks of a thread
- * follow each other by their weight, which is samples where no times are known, or
- * what else such a profile counts: bytes for instance.
+ * A stack lasts until the thread's next one; while a thread was not found, the stack is
+ * empty. A saved profile has no timeline: the stacks of a thread follow each other,
+ * weighted by time, by samples if times are unknown, or by whatever else the profile
+ * counts, such as bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 #include "write/paths.h"
 #include "write/writer.h"
 
-/* A stack of a thread, or NULL for none, and how long it was there. */
+/* A stack of a thread, or NULL for none, and its weight. */
 struct span {
 	const struct pmp_path *path;
 	const struct pmp_entry *owner;
@@ -38,8 +38,8 @@ struct scope {
 	const struct pmp_path **path_of; /* by entry */
 	struct span *spans;
 	size_t span_count;
-	bool timed;  /* weights are ns, else samples */
-	bool course; /* spans are in the course of time */
+	bool timed;  /* weights are ns, else counts */
+	bool course; /* spans have real start times */
 };
 
 /* ---- spans ------------------------------------------------------------------------ */
@@ -71,7 +71,7 @@ static void add_span(struct scope *scope, const struct pmp_entry *owner, bool fo
 	};
 }
 
-/* The runs of all threads, one thread after the other. 0 or PMP_ENOMEM. */
+/* Spans for the runs of all threads, thread by thread. 0 or PMP_ENOMEM. */
 static int spans_of_runs(struct scope *scope, const struct pmp_run *runs, size_t count)
 {
 	const struct pmp_run **sorted = calloc(count + 1, sizeof(struct pmp_run *));
@@ -130,7 +130,7 @@ static int make_spans(struct scope *scope)
 	const struct pmp_run *runs = scope->report->runs;
 
 	scope->path_of = calloc(entries + 1, sizeof(struct pmp_path *));
-	/* Each run may be followed by a gap. */
+	/* A gap may follow each run. */
 	scope->spans = calloc((runs ? 2 * count : entries) + 1, sizeof(*scope->spans));
 	if (!scope->path_of || !scope->spans)
 		return PMP_ENOMEM;
@@ -160,7 +160,7 @@ static void add_value(struct pmp_buf *buf, const struct scope *scope, uint64_t v
 		pmp_buf_printf(buf, "%" PRIu64, value);
 }
 
-/* Microseconds are what is written: sums must be sums of these. */
+/* Microseconds are written: sums must be sums of rounded values. */
 static uint64_t rounded(const struct scope *scope, uint64_t value)
 {
 	return scope->timed ? value - value % PMP_US : value;
@@ -187,7 +187,7 @@ static void add_frames(struct scope *scope)
 	pmp_buf_puts(buf, "]},\n");
 }
 
-/* Without the process, which is in the name of the profile. */
+/* Leaves out the process, which is in the profile's name. */
 static void add_stack(struct pmp_buf *buf, const struct pmp_path *path)
 {
 	pmp_buf_putc(buf, '[');
@@ -196,7 +196,7 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_path *path)
 	pmp_buf_putc(buf, ']');
 }
 
-/* Those that the reader knows; all else is numbers. */
+/* Units that the reader knows; anything else is a plain number. */
 static const char *unit_of(const struct scope *scope)
 {
 	static const char *const units[] = {
@@ -249,7 +249,7 @@ static void add_profile(struct scope *scope, const struct span *spans, size_t co
 	pmp_buf_free(&name);
 }
 
-/* The end of the spans of one thread. */
+/* The index after the spans of one thread. */
 static size_t end_of(const struct scope *scope, size_t i)
 {
 	size_t first = i;
@@ -260,7 +260,7 @@ static size_t end_of(const struct scope *scope, size_t i)
 	return i;
 }
 
-/* An entry of the thread that has used most CPU time; NULL: none has used any. */
+/* An entry of the thread that used the most CPU time; NULL: none used any. */
 static const struct pmp_entry *busiest_of(const struct pmp_entry *const *entries,
 					  size_t count)
 {
@@ -279,7 +279,7 @@ static const struct pmp_entry *busiest_of(const struct pmp_entry *const *entries
 	return best;
 }
 
-/* Which profile to show first: that of the busiest thread. */
+/* The index of the profile to show first: the busiest thread's. */
 static size_t find_busiest(const struct scope *scope)
 {
 	const struct pmp_entry **entries, *best;

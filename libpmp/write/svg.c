@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flame graph in one file: a picture for every viewer of SVG, which a script of
- * its own (svg.js) lets search and zoom where scripts run.
+ * A flame graph in one file: a picture for every SVG viewer. Where scripts run, svg.js
+ * adds searching and zooming.
  *
  *     <g class="b" data-d="2"><title>poll (1,200 samples, 40.00%)</title>
  *     <rect x="10.0" y="98" width="472.0" height="17" class="c5"/>
  *     <text x="13.0" y="110">poll</text></g>
  *
- * The paths of all stacks come sorted by name, so one walk over them finds every
- * box: it is open as long as the path has the function at that depth. Boxes that
- * would be too narrow to be seen are left out.
+ * The paths are sorted by name, so one walk over them finds every box: a box is open as
+ * long as paths have its function at that depth. Boxes too narrow to be seen are left
+ * out.
  *
- * In a comparison the colour says whether the box was wider or narrower in the base,
- * and by how much of all stacks. Boxes have the widths of the profile; where they are
- * in a picture of the base stands beside it, for the script to show that instead, and
- * with it what only the base has.
+ * In a comparison the colour tells whether the box was wider or narrower in the base, and
+ * by how much of all stacks. Boxes are drawn with the widths of the profile; attributes
+ * say where they are in a picture of the base, so that the script can show that instead,
+ * including boxes that only the base has.
  *
  *     <g class="b" data-d="2" data-x="10.0" data-w="96.4" data-n="98">
  *     <title>poll (1,200 samples, 40.00%; +8.16%)</title> ...
@@ -38,23 +38,23 @@
 #define WIDTH 1200
 #define WIDTH_MIN 300
 #define MARGIN 10
-#define ROW 18	/* height of a box and the line below it */
-#define HEAD 66 /* title, subtitle, buttons, what is said */
+#define ROW 18	/* height of a box and the gap below it */
+#define HEAD 66 /* title, subtitle, buttons, status */
 #define FOOT 10
-#define TENTHS 10   /* coordinates are tenths of pixels */
-#define NARROW 1    /* in tenths: the narrowest box to draw */
+#define TENTHS 10   /* coordinates are in tenths of pixels */
+#define NARROW 1    /* in tenths: the narrowest box drawn */
 #define CHAR 73	    /* tenths of pixels: the width of a character */
 #define LABEL_MIN 3 /* characters */
-#define ANGLE 137   /* degrees: hues in these steps differ most from their neighbours */
+#define ANGLE 137   /* degrees: this step gives neighbours distant hues */
 
-/* Differences as large as this, in hundredths of a percent of all, have the colour 1, 2, ... */
+/* Differences from this on, in hundredths of a percent of all, get colour 1, 2, ... */
 static const unsigned steps[] = { 5, 20, 50, 100, 200, 500, 1000, 2000 };
 #define STEPS (sizeof(steps) / sizeof(*steps))
 
-/* What a thread was doing, worst first. */
+/* What a thread did, worst first. */
 enum doing { RUNNING, UNINTERRUPTIBLE, LOCKED, WAITING };
 
-/* Of by_lock instead: which of the locks it waited for, of those that are waited for most. */
+/* With by_lock, which of the most contended locks it waited for instead. */
 #define LOCKS 6
 enum { OTHER_LOCK = LOCKS, NO_LOCK, DOING_COUNT };
 
@@ -66,11 +66,11 @@ static const struct {
 	{ "brown", "#ca8" },  { "grey", "#eee" },
 };
 
-/* A box that the current path is in. */
+/* An open box, which the current path passes through. */
 struct box {
 	uint32_t function;
-	uint64_t start;		     /* samples to the left of it, */
-	uint64_t base_start;	     /* and of the base */
+	uint64_t start;		     /* samples to the left of it, ... */
+	uint64_t base_start;	     /* ... and in the base */
 	uint64_t doing[DOING_COUNT]; /* samples of each kind */
 };
 
@@ -79,15 +79,15 @@ struct picture {
 	const struct pmp_write_options *options;
 	struct pmp_paths paths;
 	bool compares;
-	uint32_t *modules;   /* of functions: their numbers, */
-	size_t module_count; /* from 0 to this */
-	struct box *boxes;   /* by depth; 0 is `all` */
+	uint32_t *modules;   /* numbers of modules by function, ... */
+	size_t module_count; /* ... less than this */
+	struct box *boxes;   /* open ones by depth; 0 is `all` */
 	size_t box_count, box_capacity;
 	size_t depth;		     /* of the deepest box */
-	uint64_t position;	     /* samples so far, */
-	uint64_t base_position;	     /* and of the base */
+	uint64_t position;	     /* samples so far, ... */
+	uint64_t base_position;	     /* ... and in the base */
 	unsigned width;		     /* in pixels */
-	struct pmp_lock_names locks; /* of by_lock */
+	struct pmp_lock_names locks; /* with by_lock */
 };
 
 /* ---- numbers ------------------------------------------------------------------ */
@@ -118,7 +118,7 @@ static void add_value(struct pmp_buf *buf, uint64_t number,
 		pmp_escape_xml(buf, text, strlen(text));
 }
 
-/* Not by %f, whose decimal point is a matter of the locale. */
+/* Avoids %f, whose decimal point depends on the locale. */
 static void add_percent(struct pmp_buf *buf, uint64_t part, uint64_t whole)
 {
 	unsigned hundredths = 0;
@@ -128,14 +128,14 @@ static void add_percent(struct pmp_buf *buf, uint64_t part, uint64_t whole)
 	pmp_buf_printf(buf, "%u.%02u%%", hundredths / 100, hundredths % 100);
 }
 
-/* Where a box begins that has so many samples of all to its left, in tenths of pixels. */
+/* The left edge, in tenths of pixels, of a box with this many samples to its left. */
 static uint64_t tenths(const struct picture *picture, uint64_t samples, uint64_t all)
 {
 	uint64_t width = (uint64_t)(picture->width - 2 * MARGIN) * TENTHS;
 
 	if (!all)
 		return 0;
-	/* A file may say that there are more than can be added up. */
+	/* A file may claim counts whose sum overflows. */
 	if (samples >= all)
 		return width;
 	return (uint64_t)((double)samples / (double)all * (double)width + 0.5);
@@ -156,7 +156,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Number the modules, so that each has its colour. 0 or PMP_ENOMEM. */
+/* Number the modules, so that each gets a colour. 0 or PMP_ENOMEM. */
 static int number_modules(struct picture *picture)
 {
 	const struct pmp_paths *paths = &picture->paths;
@@ -181,7 +181,7 @@ static int number_modules(struct picture *picture)
 	return code;
 }
 
-/* More than there was in the base, or less. */
+/* The change since the base, in samples. */
 static double change_of(const struct picture *picture, const struct box *box)
 {
 	return (double)(picture->position - box->start) -
@@ -205,7 +205,7 @@ static void add_change_class(struct pmp_buf *buf, const struct picture *picture,
 		pmp_buf_puts(buf, " class=\"same\"");
 }
 
-/* What most of its samples did. */
+/* The kind that most of its samples have. */
 static unsigned most_of(const struct picture *picture, const struct box *box)
 {
 	unsigned most = picture->locks.of_path ? NO_LOCK : WAITING;
@@ -262,7 +262,7 @@ static unsigned row_of(const struct picture *picture, size_t depth)
 	return HEAD + (unsigned)row * ROW;
 }
 
-/* As much of the name as fits. */
+/* Writes as much of the name as fits. */
 static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigned y,
 		      uint64_t width)
 {
@@ -283,7 +283,7 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 	if (at == length) {
 		pmp_escape_xml(buf, name, length);
 	} else {
-		/* Two characters for the dots. */
+		/* Make room for the two dots. */
 		for (int i = 0; i < 2; i++)
 			do
 				at--;
@@ -294,7 +294,7 @@ static void add_label(struct pmp_buf *buf, const char *name, uint64_t x, unsigne
 	pmp_buf_puts(buf, "</text>");
 }
 
-/* The name of a lock; brackets end what the script takes for numbers. */
+/* The name of a lock; parentheses would end what the script parses as numbers. */
 static void add_lock_name(struct pmp_buf *buf, const char *name)
 {
 	struct pmp_buf text = { 0 };
@@ -307,7 +307,7 @@ static void add_lock_name(struct pmp_buf *buf, const char *name)
 	pmp_buf_free(&text);
 }
 
-/* "; 80.00% wait for mutex LOCK_log": of the lock that gives the box its colour. */
+/* "; 80.00% wait for mutex LOCK_log": the lock that gives the box its colour. */
 static void add_waiting(struct pmp_buf *buf, const struct picture *picture,
 			const struct box *box)
 {
@@ -350,7 +350,7 @@ static void add_tooltip(struct pmp_buf *buf, const struct picture *picture,
 	pmp_buf_puts(buf, ")</title>");
 }
 
-/* Where the box is when the widths are those of the base. */
+/* Where the box is if drawn with the widths of the base. */
 static void add_base_place(struct pmp_buf *buf, const struct picture *picture,
 			   const struct box *box, uint64_t x, uint64_t width)
 {
@@ -410,7 +410,7 @@ static void close_boxes(struct picture *picture, size_t depth)
 	}
 }
 
-/* How many boxes the path has in common with those that are open, `all` included. */
+/* How many open boxes the path shares, including `all`. */
 static size_t common(const struct picture *picture, const struct pmp_path *path)
 {
 	size_t depth = 1;
@@ -445,7 +445,7 @@ static void draw_boxes(struct picture *picture)
 	close_boxes(picture, 0);
 }
 
-/* ---- around them ------------------------------------------------------------------ */
+/* ---- around the boxes ------------------------------------------------------------- */
 
 static const char style[] =
 	"<style>\n"
@@ -466,7 +466,7 @@ static const char style[] =
 	".run { fill: #7c6; } .disk { fill: #f76; } .lock { fill: #fd5; } .wait { fill: "
 	"#9bd; }\n";
 
-/* Nearly all people can distinguish red and blue; the lightness is the same. */
+/* Nearly everybody can tell red from blue; both have the same lightness. */
 static void add_change_style(struct pmp_buf *buf)
 {
 	pmp_buf_puts(buf, ".gone { display: none; }\n.same { fill: #eee; }\n");
@@ -511,7 +511,7 @@ static void add_text(struct pmp_buf *buf, const char *text)
 	pmp_escape_xml(buf, text, strlen(text));
 }
 
-/* Of bytes or blocks of a heap: "; 12 records missing, 3 without a stack" */
+/* For values of a heap: "; 12 records missing, 3 without a stack" */
 static void add_losses(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	const struct pmp_heap_losses *losses = &report->losses;
@@ -583,7 +583,7 @@ static void add_title(struct pmp_buf *buf, const struct picture *picture)
 	const char *title = picture->options->title;
 	size_t first = 0;
 
-	/* The base's process may be called otherwise. */
+	/* Skips paths of the base: its process may have another name. */
 	while (first + 1 < paths->path_count && !paths->paths[first].count)
 		first++;
 	if (!title && first < paths->path_count)
@@ -625,7 +625,7 @@ static void add_base(struct pmp_buf *buf, const struct picture *picture,
 	pmp_buf_printf(buf, "%% in %zu stack%s", count, count == 1 ? "" : "s");
 }
 
-/* A comment may not have two dashes in it. */
+/* A comment must not contain two dashes in a row. */
 static void add_comment(struct pmp_buf *buf, const char *command)
 {
 	size_t start;
@@ -658,7 +658,7 @@ static void add_begin(struct picture *picture, const struct pmp_report *report)
 	add_style(buf, picture);
 }
 
-/* Drawn last: the script keeps it in sight, above the boxes. */
+/* Drawn last: the script keeps it visible above the boxes. */
 static void add_head(struct picture *picture, const struct pmp_report *report)
 {
 	struct pmp_buf *buf = &picture->out->buf;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What makes the picture of svg.c more than a picture: zoom, search, keys. Boxes are
-// read from the picture itself; without scripts it stays what it is.
+// Zoom, search and keys for the picture of svg.c. Boxes are read from the picture itself;
+// without scripts it remains a static picture.
 "use strict";
 (function () {
 	const CHAR = 7.23, PAD = 3;	// of 12 px monospace
@@ -9,7 +9,7 @@
 	const width = Number(svg.dataset.width), margin = Number(svg.dataset.margin);
 	const status = byId("status"), box = byId("box"), input = byId("input");
 	const normal = status.textContent, widths = byId("widths"), showBase = "Show the base";
-	// What adds up: of "main (1,234 samples, 5.00%)" 1234, of "main (1.99s, 5.00%)" 5.
+	// What to sum up: 1234 of "main (1,234 samples, 5.00%)", 5 of "main (1.99s, 5.00%)".
 	const numberOf = function (title) {
 		const said = title.match(/\(([\d,]+) samples?, [^()]*\)$/) ||
 			title.match(/, ([\d.]+)%[^()]*\)$/) || [0, "0"];
@@ -91,7 +91,7 @@
 		say(b);
 	}
 
-	// Of a comparison: the widths of the profile, or of the base, with what is gone.
+	// In a comparison: switch between the widths of the profile and of the base.
 	function changeWidths() {
 		boxes.forEach(function (b) {
 			const profile = { x: b.x, w: b.w, samples: b.samples };
@@ -106,7 +106,7 @@
 		search(input.value);
 	}
 
-	// The part of the picture that matches, nothing twice.
+	// The part of the picture that matches; nested boxes count once.
 	function search(text) {
 		const matched = byId("matched");
 		let sum = 0, end = -1, pattern = null;
@@ -215,7 +215,7 @@
 		}
 		event.preventDefault();
 	});
-	// Title, buttons and what is said stay in sight.
+	// Keep title, buttons and status visible.
 	function stay() {
 		byId("head").setAttribute("transform", "translate(0," + Math.max(scrollY, 0) + ")");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns of numbers, and what stands above them. */
+/* Columns of numbers, and the lines above them. */
 #include "write/table.h"
 
 #include <inttypes.h>
@@ -11,9 +11,9 @@
 #include "base/escape.h"
 
 #define HUNDREDTH (PMP_S / 100)
-#define NOTHING "       -" /* in a column of 8 */
+#define NOTHING "       -" /* for a column of 8 */
 
-/* hundredths as "12.34" */
+/* Writes hundredths as "12.34". */
 static void add_decimal(struct pmp_buf *buf, int width, uint64_t hundredths)
 {
 	char text[32];
@@ -62,7 +62,7 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
 		pmp_buf_putc(buf, ' ');
 	}
 	pmp_table_value(buf, 0, stacks, &metadata->sample_type);
-	/* A filter was at work, now or when the profile was saved. */
+	/* A filter was used, now or when the profile was saved. */
 	if (info->stacks > stacks) {
 		pmp_buf_puts(buf, " of ");
 		pmp_table_value(buf, 0, info->stacks, &metadata->sample_type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of threads: how often each was seen and in which states, what CPU time it
- * used, and where it was most often.
+ * A table of threads: how often each was found and in which states, the CPU time it used,
+ * and its most frequent stack.
  *
  *         tid   samples     cpu s   cpu%      R%      S%      D%  name     most often in
  *        4102       100      0.12   1.21    2.00   98.00    0.00  conn-17  poll<vio_io_wait
@@ -20,8 +20,8 @@
 struct thread_sums {
 	uint64_t count, cpu, wall;
 	uint64_t running, asleep, uninterruptible;
-	const struct pmp_entry *first; /* the most frequent of its entries */
-	size_t number;		       /* in the order of ids */
+	const struct pmp_entry *first; /* its most frequent entry */
+	size_t number;		       /* its place by id */
 };
 
 static const char legend[] =
@@ -90,7 +90,7 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 	pmp_buf_free(&name);
 }
 
-/* Equal ones stay in the order of their ids. */
+/* Equal ones stay in the order of ids. */
 static int compare(const void *a, const void *b, void *arg)
 {
 	const struct thread_sums *one = a, *other = b;
@@ -107,7 +107,7 @@ static int compare(const void *a, const void *b, void *arg)
 		     : (one->number > other->number) - (one->number < other->number);
 }
 
-/* Entries that are sorted by thread: sums of each. Returns the number of threads. */
+/* Sum up entries, sorted by thread, for each thread. Returns the number of threads. */
 static size_t add_up(const struct pmp_entry *const *entries, size_t count,
 		     struct thread_sums *sums)
 {

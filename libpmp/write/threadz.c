@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stacks of threads one by one, without names, as `go tool pprof` reads them:
+ * Stacks of single threads, without names, as `go tool pprof` reads them:
  *
  *     --- threadz 1 ---
  *
@@ -10,7 +10,8 @@
  *     --- Memory map: ---
  *     55819ffc7000-55819ffc8000 r-xp 00001000 00:00 0 /opt/lab/t
  *
- * Its reader takes 1 off every address. What was counted more than once is written so often.
+ * The reader subtracts 1 from every address. A stack is repeated as often as it was
+ * counted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "write/names.h"
 #include "write/writer.h"
 
-#define TIMES_MAX 10000 /* of one stack: more would be a file that nothing can read */
+#define TIMES_MAX 10000 /* per stack, to keep the file readable */
 
 static void put_name(struct pmp_buf *buf, const struct pmp_entry *entry)
 {
@@ -58,7 +59,7 @@ static void put_absent(struct pmp_out *out, const struct pmp_entry *entry,
 	pmp_out_maybe_flush(out);
 }
 
-/* Its reader stops at the first thread without a stack. */
+/* The reader stops at the first thread without a stack, so these come last. */
 static void put_threads(struct pmp_out *out, const struct pmp_address_layout *layout,
 			const struct pmp_entry *const *entries)
 {

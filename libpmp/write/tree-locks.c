@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The locks that threads waited for, as rows of a table of the page; see tree.h. */
+/* The locks that threads waited for, as table rows for the page; see tree.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +19,15 @@
 struct page_lock {
 	uint64_t waited; /* us, or samples */
 	uint64_t samples;
-	uint64_t threads;	     /* that waited */
+	uint64_t threads;	     /* waiting ones */
 	const char *meaning;	     /* "metadata lock", or NULL */
-	const char *holder;	     /* the most frequent one, */
-	uint64_t holder_samples;     /* and in how many samples it had the lock */
-	pid_t pid, holder_tid;	     /* which thread that is; 0: not known */
-	const struct pmp_path *most; /* of those that waited */
+	const char *holder;	     /* the most frequent one, ... */
+	uint64_t holder_samples;     /* ... and in how many samples it held the lock */
+	pid_t pid, holder_tid;	     /* ids of that thread; 0: unknown */
+	const struct pmp_path *most; /* the most frequent one that waited */
 };
 
-/* A thread, and what it did most while others waited for it. */
+/* What a thread mostly did while others waited for it. */
 struct page_holder {
 	const struct pmp_path *most;
 	uint64_t delay;
@@ -36,17 +36,17 @@ struct page_holder {
 struct page_locks {
 	struct pmp_tree_paths *paths;
 	struct pmp_lock_names names;
-	struct page_lock *rows;	    /* by name */
+	struct page_lock *rows;	    /* by number of the lock */
 	struct pmp_intern *threads; /* pairs of a lock and a thread */
 	struct pmp_intern *holders; /* a lock and the name of a holder */
-	uint64_t *holder_samples;   /* by holder */
+	uint64_t *holder_samples;   /* by number in holders */
 	size_t holder_capacity;
-	struct pmp_intern *delayers; /* by process and thread */
-	struct page_holder *did;     /* by number of these */
+	struct pmp_intern *delayers; /* process and thread of holders */
+	struct page_holder *did;     /* by number in delayers */
 	size_t did_capacity;
 };
 
-/* Samples in which this one had the lock so far; 0: no memory. */
+/* Add samples in which this holder had the lock. Returns the sum so far; 0: no memory. */
 static uint64_t count_holder(struct page_locks *locks, uint32_t lock, const char *holder,
 			     uint64_t samples)
 {
@@ -111,7 +111,7 @@ static uint32_t find_delayer(const struct page_locks *locks, pid_t pid, pid_t ti
 	return pmp_intern_find(locks->delayers, key, sizeof(key));
 }
 
-/* The path of a thread that others waited for meanwhile. 0 or PMP_ENOMEM. */
+/* Note the path of a thread for which others waited. 0 or PMP_ENOMEM. */
 static int add_delay(struct page_locks *locks, const struct pmp_path *path)
 {
 	const struct pmp_entry *entry = path->entry;
@@ -137,7 +137,7 @@ static int add_delay(struct page_locks *locks, const struct pmp_path *path)
 	return 0;
 }
 
-/* NULL: no thread waited for it, or it waited itself. */
+/* NULL: the holder is unknown, or no delay is charged to it, as when it waits itself. */
 static const struct pmp_path *what_holder_did(const struct page_locks *locks,
 					      const struct page_lock *row)
 {
@@ -147,7 +147,7 @@ static const struct pmp_path *what_holder_did(const struct page_locks *locks,
 							     : locks->did[number].most;
 }
 
-/* To be freed also after a failure. 0 or PMP_ENOMEM. */
+/* Must be freed even on failure. 0 or PMP_ENOMEM. */
 static int make_rows(struct page_locks *locks, struct pmp_tree_paths *paths)
 {
 	*locks = (struct page_locks){ .paths = paths,

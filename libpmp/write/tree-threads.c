@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each thread did, as rows of a table of the page; see tree.h. */
+/* What each thread did, as table rows for the page; see tree.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define SHOWN 3	     /* functions of a stack */
 
 struct page_thread {
-	const struct pmp_path *most; /* its most frequent one; NULL: no samples */
+	const struct pmp_path *most; /* the most frequent one; NULL: no samples */
 	uint64_t samples;
 	uint64_t states[PMP_ACTIVITY_COUNT]; /* us, or samples */
 };
@@ -61,7 +61,7 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_tree_paths *paths,
 	const struct pmp_entry *entry = row->most->entry;
 	const char *group = "";
 
-	/* As the tree has it, after the process. */
+	/* In the tree it follows the process. */
 	if (*paths->split && (entry->tid || *entry->thread))
 		group = paths->paths.functions[row->most->functions[1]].name;
 	pmp_buf_printf(buf, "[%d,%d,\"", (int)entry->pid, (int)entry->tid);

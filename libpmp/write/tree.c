@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The paths come sorted, so one walk over them makes all nodes in preorder: those of the
- * last path are open. A node that is closed and too narrow goes at once; when there are
- * four times as many as wanted, the narrowest of all go. So a profile of a million stacks
- * takes no more memory here than its paths.
+ * The paths are sorted, so one walk over them makes all nodes in preorder; the nodes of
+ * the last path are open. A node that is closed and too narrow is removed at once. When
+ * there are four times as many nodes as wanted, the narrowest are removed. So even a
+ * profile with a million stacks takes little memory beyond its paths.
  */
 #include "write/tree.h"
 
@@ -19,11 +19,11 @@
 #include "base/sized.h"
 #include "write/writer.h"
 
-#define NODES 20000	/* unless the options say how many */
-#define QUARTER 4	/* of a pixel: what is narrower is not seen */
-#define ROOT UINT32_MAX /* function of the node that all others are in */
+#define NODES 20000	/* unless the options set a number */
+#define QUARTER 4	/* of a pixel: narrower nodes are not visible */
+#define ROOT UINT32_MAX /* function of the root node */
 #define NO_CUT UINT32_MAX
-#define OPEN 2 /* the share of the root and of a node that is open: more than all */
+#define OPEN 2 /* share of the root and of open nodes: more than any other */
 
 /* The numbers of a node. */
 enum tree_column {
@@ -40,7 +40,7 @@ struct column_sums {
 	uint64_t of[COLUMN_COUNT];
 };
 
-/* Branches that were put together. */
+/* Merged branches. */
 struct cut_branches {
 	uint32_t count;
 	struct column_sums sums;
@@ -48,35 +48,35 @@ struct cut_branches {
 
 struct tree_node {
 	uint32_t function, depth;
-	uint32_t cut; /* of its branches, or NO_CUT */
-	double share; /* of all, with its branches */
+	uint32_t cut; /* its merged branches, or NO_CUT */
+	double share; /* of all samples, including its branches */
 	struct column_sums self;
 };
 
-/* Of the last path. */
+/* A node of the last path. */
 struct open_node {
 	size_t node;
-	struct column_sums sums; /* with its branches so far */
+	struct column_sums sums; /* including its branches so far */
 };
 
 struct call_tree {
 	struct pmp_tree_paths *paths;
-	size_t limit; /* of nodes */
+	size_t limit; /* on the number of nodes */
 	const char *under;
-	double threshold; /* nodes whose share is not larger go */
+	double threshold; /* nodes up to this share are removed */
 	struct column_sums all;
 	struct tree_node *nodes;
 	size_t node_count, node_capacity;
 	struct cut_branches *cuts;
 	size_t cut_count, cut_capacity;
 	uint32_t
-		free_cut; /* the first of those that are not used, in count the next one */
+		free_cut; /* first unused cut, whose count is the number of the next one */
 	struct open_node *open;
 	size_t open_count;
-	size_t *last; /* by depth: the last node that is kept */
+	size_t *last; /* by depth: the last node kept */
 };
 
-/* A line of the arrays. */
+/* A row of the arrays. */
 struct tree_row {
 	int64_t name;
 	uint32_t depth;
@@ -91,7 +91,7 @@ static void add_sums(struct column_sums *to, const struct column_sums *from)
 		to->of[i] = pmp_count_sum(to->of[i], from->of[i]);
 }
 
-/* In the order of the states of a heap. */
+/* In the order of a heap's states. */
 static const enum pmp_heap_value heap_values[] = {
 	PMP_HEAP_INUSE_SPACE,
 	PMP_HEAP_INUSE_OBJECTS,
@@ -158,7 +158,7 @@ static double states(const struct column_sums *sums)
 	return sum;
 }
 
-/* Of what it is widest by. */
+/* The largest of its shares: in samples, in the base, in time, in heap values. */
 static double share_of(const struct call_tree *tree, const struct column_sums *sums)
 {
 	double share = part(sums->of[COLUMN_SAMPLES], tree->all.of[COLUMN_SAMPLES]);
@@ -190,7 +190,7 @@ static uint32_t new_cut(struct call_tree *tree)
 	return cut;
 }
 
-/* A branch of the node goes. 0 or PMP_ENOMEM. */
+/* Merge a branch into the cut of its parent. 0 or PMP_ENOMEM. */
 static int put_together(struct call_tree *tree, struct tree_node *node,
 			const struct column_sums *sums)
 {
@@ -203,7 +203,7 @@ static int put_together(struct call_tree *tree, struct tree_node *node,
 	return 0;
 }
 
-/* The branch that begins with this node goes; its sums are added. Returns its end. */
+/* Remove the branch at first and add up its sums. Returns the index after it. */
 static size_t take_branch(struct call_tree *tree, size_t first, struct column_sums *sums)
 {
 	const uint32_t depth = tree->nodes[first].depth;
@@ -222,8 +222,8 @@ static size_t take_branch(struct call_tree *tree, size_t first, struct column_su
 	return i;
 }
 
-/* All nodes that are narrower than the threshold go, and of those that are as wide all but
- * the first: a branch comes after what it is a branch of. 0 or PMP_ENOMEM. */
+/* Remove all nodes narrower than the threshold, and of those exactly as wide keep only
+ * the first as_wide: a branch follows its parent. 0 or PMP_ENOMEM. */
 static int remove_narrow(struct call_tree *tree, size_t as_wide)
 {
 	size_t kept = 0, i = 0;
@@ -261,8 +261,7 @@ static int compare_shares(const void *a, const void *b)
 	return (*one < *other) - (*one > *other);
 }
 
-/* As many nodes are left as there may be, the widest, and those that are open. 0 or
- * PMP_ENOMEM. */
+/* Keep the widest nodes, up to the limit, and those that are open. 0 or PMP_ENOMEM. */
 static int limit_nodes(struct call_tree *tree)
 {
 	const size_t kept =
@@ -301,7 +300,7 @@ static int open_node(struct call_tree *tree, uint32_t function)
 	return 0;
 }
 
-/* Close nodes, so that so many stay open. 0 or PMP_ENOMEM. */
+/* Close nodes until depth of them are open. 0 or PMP_ENOMEM. */
 static int close_nodes(struct call_tree *tree, size_t depth)
 {
 	while (tree->open_count > depth) {
@@ -325,7 +324,7 @@ static int close_nodes(struct call_tree *tree, size_t depth)
 	return 0;
 }
 
-/* How many nodes the path has in common with those that are open. */
+/* How many open nodes the path shares. */
 static size_t in_common(const struct call_tree *tree, const struct pmp_path *path)
 {
 	size_t depth = 1;
@@ -352,7 +351,7 @@ static int add_path(struct call_tree *tree, const struct pmp_path *path,
 	return 0;
 }
 
-/* Does it begin with the nodes that are asked for? */
+/* Does the path begin with the nodes asked for? */
 static bool is_under(const struct call_tree *tree, const struct pmp_path *path)
 {
 	const char *name = tree->under;
@@ -426,11 +425,11 @@ static void free_tree(struct call_tree *tree)
 struct tree_rows {
 	struct tree_row *rows;
 	size_t count;
-	int32_t *names;	     /* of functions: their number here, or -1 */
-	uint32_t name_count; /* `all` included */
+	int32_t *names;	     /* by function: number in this list, or -1 */
+	uint32_t name_count; /* including `all` */
 };
 
-/* Nodes that are put together come after the branches that are left. */
+/* A row of merged nodes follows its remaining siblings. */
 static void add_rows(struct tree_rows *rows, const struct call_tree *tree)
 {
 	size_t *last = tree->last, depth = 0;
@@ -462,7 +461,7 @@ static void add_rows(struct tree_rows *rows, const struct call_tree *tree)
 	}
 }
 
-/* To be freed also after a failure. 0 or PMP_ENOMEM. */
+/* Must be freed even on failure. 0 or PMP_ENOMEM. */
 static int make_rows(struct tree_rows *rows, const struct call_tree *tree)
 {
 	size_t count = tree->paths->paths.function_count;
@@ -516,7 +515,7 @@ static const char *file_of(const struct pmp_function *function)
 	return function->file ? function->file : "";
 }
 
-/* The texts, each once, and their numbers: `list`:[...],`name`:[...] */
+/* The distinct texts, and their number by function: `list`:[...],`name`:[...] */
 static void add_texts(struct pmp_out *out, const struct pmp_paths *paths,
 		      const struct tree_rows *rows, const char *name,
 		      const char *(*text_of)(const struct pmp_function *function))
@@ -555,7 +554,7 @@ static void add_texts(struct pmp_out *out, const struct pmp_paths *paths,
 	pmp_intern_free(texts);
 }
 
-/* Most numbers are 0: so many that follow each other are one negative number. */
+/* Most numbers are 0: a run of zeros becomes one negative number. */
 static void add_column(struct pmp_out *out, const struct tree_rows *rows,
 		       const char *before, unsigned column)
 {
@@ -757,7 +756,7 @@ void pmp_tree_paths_free(struct pmp_tree_paths *paths)
 	pmp_paths_free(&paths->paths);
 }
 
-/* What add() makes of the paths of a report. */
+/* Write what add() makes of the paths of a report. */
 static int write_paths(const struct pmp_report *report,
 		       const struct pmp_tree_options *options,
 		       void (*add)(struct pmp_out *out, struct pmp_tree_paths *paths,

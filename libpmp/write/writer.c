@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of formats, made from the generated writer-list.h, and what stands
- * between a writer and a sink: a buffer, and the errors of both.
+ * The table of formats, made from the generated writer-list.h; and the buffer between a
+ * writer and a sink, with the errors of both.
  */
 #include "write/writer.h"
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* The buffer is handed to the sink when it holds more than this. */
+/* Flush the buffer to the sink when it holds more than this. */
 #define FLUSH_SIZE (64 * 1024)
 
 #define WRITER(name) &pmp_writer_##name,
@@ -44,7 +44,7 @@ void pmp_out_flush(struct pmp_out *out)
 	if (!out->error && !pmp_buf_failed(&out->buf) && out->buf.length)
 		out->error =
 			out->sink->write(out->sink->arg, out->buf.data, out->buf.length);
-	/* After an error too: what cannot be written need not be kept. */
+	/* Also after an error: unwritable data need not be kept. */
 	pmp_buf_clear(&out->buf);
 }
 
@@ -62,7 +62,7 @@ static const struct pmp_writer *writer_of(const struct pmp_format *format)
 	return NULL;
 }
 
-/* Can this report be written so? Returns 0 or PMP_EINVAL. */
+/* Can the report be written in this format? 0 or PMP_EINVAL. */
 static int check(const struct pmp_report *report, const struct pmp_writer *writer,
 		 const struct pmp_sink *sink, struct pmp_error *err)
 {
