@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A screen in memory. Text is UTF-8 whatever the locale is; its widths are wcwidth()'s. */
+/* A screen in memory. Text is UTF-8 in any locale; widths are those of wcwidth(). */
 #include "view/canvas.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#define SIZE_MAX_OF_SCREEN 4096 /* rows or columns; a terminal may say anything */
+#define SIZE_MAX_OF_SCREEN 4096 /* rows or columns; terminals may claim anything */
 #define TEXT_SIZE 8192
 
 bool canvas_resize(struct canvas *canvas, int rows, int columns)
@@ -91,7 +91,7 @@ void canvas_append(char *text, size_t size, uint32_t character)
 	text[length] = '\0';
 }
 
-/* What to show for a character, and how wide that is. */
+/* The character to show, and its width. */
 static uint32_t shown(uint32_t character, int *width)
 {
 	*width = 1;
@@ -100,7 +100,7 @@ static uint32_t shown(uint32_t character, int *width)
 	*width = wcwidth((wchar_t)character);
 	if (*width == 1 || *width == 2)
 		return character;
-	/* A mark upon the character before it, which has no column of its own. */
+	/* A combining mark has no column of its own. */
 	if (*width == 0)
 		return 0;
 	*width = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A screen in memory: what views draw on. screen.c brings it onto a terminal, tests
- * and dumb terminals read it as text.
+ * A screen in memory, on which views draw. screen.c puts it on a terminal; tests and dumb
+ * terminals read it as text.
  */
 #ifndef PMP_VIEW_CANVAS_H
 #define PMP_VIEW_CANVAS_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct cell {
-	uint32_t character; /* 0: the right half of the wide one before it */
+	uint32_t character; /* 0: right half of the wide character before it */
 	uint8_t style;
 };
 
@@ -22,14 +22,14 @@ struct canvas {
 	struct cell *cells;
 };
 
-/** Make it this large and blank; sizes below 1 count as 1. False: no memory. */
+/** Resize and clear; sizes below 1 count as 1. False: no memory. */
 bool canvas_resize(struct canvas *canvas, int rows, int columns);
 void canvas_free(struct canvas *canvas);
 void canvas_clear(struct canvas *canvas);
 
 /**
- * Draw text, UTF-8, within at most width columns (< 0: to the edge). Anything that is
- * outside is cut off; what a terminal cannot show becomes '?'. Returns the columns used.
+ * Draw UTF-8 text in at most width columns (< 0: up to the edge). What is outside is cut
+ * off; characters that a terminal cannot show become '?'. Returns the columns used.
  */
 int canvas_text(struct canvas *canvas, int row, int column, int width, unsigned style,
 		const char *text);
@@ -37,30 +37,30 @@ __attribute__((format(printf, 6, 7))) int canvas_print(struct canvas *canvas, in
 						       int column, int width,
 						       unsigned style, const char *format,
 						       ...);
-/** Give width columns a style, whatever is in them. */
+/** Set the style of width columns, whatever they contain. */
 void canvas_style(struct canvas *canvas, int row, int column, int width, unsigned style);
 
-/** The columns that text takes. */
+/** The columns that a text takes up. */
 int canvas_width(const char *text);
-/** Take one character off UTF-8 text; what is none is '?'. 0 at the end. */
+/** Take one character off UTF-8 text; invalid bytes give '?'. 0 at the end. */
 uint32_t canvas_next(const char **text);
-/** Past the first columns of a text. */
+/** Skip the first columns of a text. */
 const char *canvas_skip(const char *text, int columns);
-/** Append a character to text as UTF-8 if there is room. */
+/** Append a character to text as UTF-8, if there is room. */
 void canvas_append(char *text, size_t size, uint32_t character);
 
-/** A row as text without blanks at its end; returns buffer. */
+/** A row as text, without trailing blanks; returns buffer. */
 char *canvas_line(const struct canvas *canvas, int row, char *buffer, size_t size);
 
-/* Some rows of a canvas, through which more lines are seen than there is room for. */
+/* Some rows of a canvas that show a part of a longer list of lines. */
 struct canvas_part {
 	struct canvas *canvas;
 	int first, rows;
-	size_t top;   /* the line in the first row */
+	size_t top;   /* line shown in the first row */
 	size_t count; /* lines so far */
 };
 
-/** The row for one more line, or -1: it is not among those that are seen. */
+/** The row for the next line, or -1: the line is not visible. */
 int canvas_part_next(struct canvas_part *part);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chosen row of a heap in full: its figures, the ages of what lives, its stack. */
+/* The chosen row of a heap in full: figures, ages of live blocks, stack. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define TEXT_SIZE 512
 #define LINE_SIZE (8 * TEXT_SIZE)
 
-/* "52.0kB in 3 blocks", with an error "~52.0kB +- 35% in ~3 blocks". */
+/* "52.0kB in 3 blocks"; estimates: "~52.0kB +- 35% in ~3 blocks". */
 static void put_sum(char *line, size_t size, int64_t bytes, double variance, double count,
 		    const char *things)
 {
@@ -33,7 +33,7 @@ static const char *window_words(const struct model *model)
 							: "in the last 10 s";
 }
 
-/* By how much it has changed. */
+/* The change in the window. */
 static void draw_change(const struct model *model, struct canvas_part *part,
 			const struct heap_row *more)
 {
@@ -78,7 +78,7 @@ static void draw_sums(const struct model *model, struct canvas_part *part,
 	details_draw_text(part, 0, line);
 }
 
-/* "by age: <1s 3kB/12  <10s 52kB/3"; ages of which there is nothing are left out. */
+/* "by age: <1s 3kB/12  <10s 52kB/3"; empty ages are left out. */
 static void draw_ages(struct canvas_part *part, const struct heap_row *more)
 {
 	static const char *const names[PMP_LIVE_AGES] = { "<1s",  "<10s", "<1m",

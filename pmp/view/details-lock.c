@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chosen lock: who holds it, for whom that one waits, what else it holds, who waits. */
+/* The chosen lock: its holder, whom that waits for, what else it holds, the waiters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "libpmp-program.h"
 #include "view/view.h"
 
-#define CHAIN_MAX 32  /* threads from a waiter to the one that has to finish first */
-#define OTHERS_MAX 16 /* locks of one holder */
+#define CHAIN_MAX 32  /* threads from a waiter to the root */
+#define OTHERS_MAX 16 /* locks of a holder */
 #define TEXT_SIZE 512
 
-/* Who holds it, or who knows that. */
+/* The holder, or where to look it up. */
 static void add_holder(const struct model *model, const struct lock_row *lock,
 		       char *buffer, size_t size)
 {
@@ -63,7 +63,7 @@ void details_lock_title(const struct view *view, const struct view_row *row, cha
 			    lock->behind - (size_t)row->count);
 }
 
-/* The functions of a stack in a line, the innermost first. */
+/* The functions of a stack in one line, innermost first. */
 static void chain_text(const struct model *model, size_t stack, char *buffer, size_t size)
 {
 	buffer[0] = '\0';
@@ -71,7 +71,7 @@ static void chain_text(const struct model *model, size_t stack, char *buffer, si
 		model_chain(model, model->stacks[stack].chain, buffer, size);
 }
 
-/* For whom the holder waits, and so on to the one that has to finish first. */
+/* Whom the holder waits for, and so on to the thread that has to finish first. */
 static void draw_way(const struct model *model, struct canvas_part *part, uint32_t holder)
 {
 	struct pmp_live_thread thread = model_thread(model, holder);
@@ -94,7 +94,7 @@ static void draw_way(const struct model *model, struct canvas_part *part, uint32
 	}
 }
 
-/* Other locks that it holds and threads wait for. */
+/* Other locks that it holds and that threads wait for. */
 static void draw_others(const struct model *model, struct canvas_part *part,
 			uint32_t holder, const struct view_row *but)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chosen class of blocks in full: its exact figures, and how they have changed. */
+/* The chosen class of blocks in full: exact figures, and their change. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of the chosen lock: who waits for it, and what is known of a holder that it does not name. */
+/* The waiters of the chosen lock, and hints about a holder that it does not name. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "view/view.h"
 
 #define GROUPS_MAX 32  /* of waiters */
-#define WAITERS_MAX 64 /* one by one */
-#define OTHERS_MAX 16  /* for which other processes they wait */
-#define INTERNAL_MAX 6 /* functions of the C library that are left out */
+#define WAITERS_MAX 64 /* shown one by one */
+#define OTHERS_MAX 16  /* other processes they wait for */
+#define INTERNAL_MAX 6 /* functions of the C library to skip */
 #define TEXT_SIZE 512
 
 void details_draw_text(struct canvas_part *part, unsigned style, const char *text)
@@ -20,7 +20,7 @@ void details_draw_text(struct canvas_part *part, unsigned style, const char *tex
 		canvas_text(part->canvas, line, 0, -1, style, text);
 }
 
-/* The next thread from *i on that waits for the lock of a row; false: there is no more. */
+/* The next thread from *i on that waits for the lock of a row; false: none. */
 static bool next_waiter(const struct model *model, const struct view_row *row, size_t *i,
 			struct pmp_live_thread *thread)
 {
@@ -37,7 +37,7 @@ static bool next_waiter(const struct model *model, const struct view_row *row, s
 
 /* ---- hints ---------------------------------------------------------------------------- */
 
-/* Inferred of all that wait for it, as they wait for one lock. */
+/* Shown if all waiters agree, as they wait for one lock. */
 static void draw_taker(const struct model *model, struct canvas_part *part,
 		       const struct view_row *row)
 {
@@ -81,7 +81,7 @@ void details_draw_hints(const struct model *model, struct canvas_part *part,
 
 /* ---- stacks --------------------------------------------------------------------------- */
 
-/* From the function that was called to wait on, the innermost first. */
+/* From the function that was called in order to wait; innermost first. */
 static char *waiting_text(const struct model *model, uint32_t number, char *buffer,
 			  size_t size)
 {
@@ -111,7 +111,7 @@ struct wait_group {
 	size_t count;
 };
 
-/* The same name and functions: one more of it; else a new one if there is room. */
+/* Count it with the same name and functions, or as a new group if there is room. */
 static size_t add_waiter(struct wait_group *groups, size_t count, uint32_t name,
 			 uint32_t chain)
 {
@@ -155,10 +155,10 @@ static void draw_groups(const struct model *model, struct canvas_part *part,
 struct waiter {
 	size_t thread; /* index */
 	uint64_t time;
-	bool found; /* that is for how long all snapshots have found it */
+	bool found; /* time: how long all snapshots have found it */
 };
 
-/* What is done for an event is another one each time. */
+/* An event is a different one each time, so only the present sleep counts. */
 static struct waiter waiter_of(const struct lock_row *lock, size_t i,
 			       const struct pmp_live_thread *thread)
 {
@@ -167,7 +167,7 @@ static struct waiter waiter_of(const struct lock_row *lock, size_t i,
 	return (struct waiter){ i, found ? thread->found : thread->waited, found };
 }
 
-/* The longest first; of too many the shortest is left out. Returns how many there are. */
+/* Insert by time, longest first; if full, drop the shortest. Returns the count. */
 static size_t insert_waiter(struct waiter *waiters, size_t count, struct waiter waiter)
 {
 	size_t at = count;
@@ -220,7 +220,7 @@ static void draw_each(const struct model *model, struct canvas_part *part,
 
 /* ---- other processes ------------------------------------------------------------------ */
 
-/* Of each thing one line, though many may wait for it. */
+/* One line for each object, even if many threads wait for it. */
 static void draw_peers(const struct model *model, struct canvas_part *part,
 		       const struct view_row *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The chosen row in full: a thread that was seen with it most, frame by frame. */
+/* The chosen row in full: the thread that was found with it most, frame by frame. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "view/view.h"
 
 #define MODULE_WIDTH 20
-#define FUNCTION_WIDTH 80 /* at most, unless names are full */
+#define FUNCTION_WIDTH 80 /* at most, unless names are shown in full */
 #define LINE_WIDTH 26
 
 static const char *obtained_text(enum pmp_obtained obtained)
@@ -29,7 +29,7 @@ static void add(char *buffer, size_t size, const char *text)
 	snprintf(buffer + length, size - length, "%s", text);
 }
 
-/* What the thread is at, if it still is there. */
+/* What the thread does, if it still has this stack. */
 static void add_thread(const struct model *model, const struct view_row *row,
 		       const struct pmp_live_thread *thread, char *buffer, size_t size)
 {
@@ -81,7 +81,7 @@ void details_title(const struct view *view, const struct view_row *row, char *bu
 	add_thread(model, row, &thread, buffer, size);
 }
 
-/* One function: its number on the stack, name, module, file and line. */
+/* A function: number in the stack, name, module, file and line. */
 static void draw_frame(const struct view *view, struct canvas *canvas, int line,
 		       size_t number, const struct pmp_frame_info *info)
 {
@@ -95,7 +95,7 @@ static void draw_frame(const struct view *view, struct canvas *canvas, int line,
 	pmp_escape(info->function, full, sizeof(full));
 	shorten_name(full, name, sizeof(name));
 	at = canvas_print(canvas, line, 0, -1, style, "#%-3zu ", number);
-	/* The function has what is left once module and line are placed. */
+	/* The function gets the room that module and line leave. */
 	room = width - at;
 	if (width >= 70)
 		room -= MODULE_WIDTH + 1;
@@ -122,7 +122,7 @@ static void draw_frame(const struct view *view, struct canvas *canvas, int line,
 	canvas_print(canvas, line, at, -1, style, "%s:%u", text, info->line);
 }
 
-/* before: lines that are no functions. */
+/* before: lines that precede the stack. */
 static void draw_location(const struct view *view, struct canvas_part *part,
 			  pmp_location location, size_t before)
 {
@@ -140,7 +140,7 @@ static void draw_location(const struct view *view, struct canvas_part *part,
 	for (size_t i = 0; i < count || i == 0; i++) {
 		if (i)
 			pmp_symbolizer_frame(symbolizer, location, i, &info);
-		/* Numbered as gdb does: inlined functions count. */
+		/* Numbered as in gdb, where inlined functions count. */
 		number = part->count - before;
 		line = canvas_part_next(part);
 		if (line >= 0)

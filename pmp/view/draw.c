@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the screen looks like: header, views, the list, the chosen stack, keys. */
+/* The layout of the screen: header, views, the list, the chosen stack, keys. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 
 #define ROWS_MIN 8
 #define COLUMNS_MIN 40
-#define ROWS_OF_WHOLE_HEADER 16 /* screens less high have one line of it */
-#define ROWS_OF_DETAILS 18	/* and less high no stack below the list */
+#define ROWS_OF_WHOLE_HEADER 16 /* less high: only one line of it */
+#define ROWS_OF_DETAILS 18	/* less high: no stack below the list */
 
 static const char *const names_of_windows[PMP_WINDOW_COUNT] = {
 	[PMP_WINDOW_START] = "all",
@@ -24,7 +24,7 @@ static const char *const names_of_idle[PMP_IDLE_COUNT] = { "shown", "hidden", "o
 
 /* ---- views and filters ----------------------------------------------------------- */
 
-/* The views, the one that is shown in reverse; without names only it has one. */
+/* The views, the current one in reverse; if !names, only that has its name. */
 static int draw_views(const struct view *view, struct canvas *canvas, int row, bool names)
 {
 	int at = 0;
@@ -43,7 +43,7 @@ static int draw_views(const struct view *view, struct canvas *canvas, int row, b
 	return at;
 }
 
-/* What is left out, and the window of time; brief: only what is not as it is at first. */
+/* The filters and the window of time; brief: only settings that are not the default. */
 static void filters_text(const struct model *model, bool brief, char *text, size_t size)
 {
 	const unsigned idle = model->settings.idle, window = model_window(model);
@@ -91,7 +91,7 @@ static void draw_tabs(struct view *view, struct canvas *canvas, int row)
 
 static void draw_keys(const struct view *view, struct canvas *canvas, int row)
 {
-	/* Quit and help first: they must be there on any screen. */
+	/* Quit and help first: they must fit on any screen. */
 	int at = 0;
 
 	for (int pass = 0; pass < 2; pass++) {
@@ -122,7 +122,7 @@ static void draw_bottom(const struct view *view, struct canvas *canvas)
 		draw_keys(view, canvas, row);
 }
 
-/* ---- all of it --------------------------------------------------------------- */
+/* ---- the whole screen ----------------------------------------------------------- */
 
 static void lay_out(struct view *view, const struct canvas *canvas, int header)
 {
@@ -164,7 +164,7 @@ static void draw_details(struct view *view, struct canvas *canvas)
 		     0);
 }
 
-/* The whole screen for one thing; *top is kept within it. */
+/* Use the whole screen for one thing; *top is kept within its lines. */
 static void draw_whole(struct view *view, struct canvas *canvas, int first)
 {
 	const struct view_row *row = model_row(&view->model, view->at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of a heap as a whole: of its processes exactly, else the sums of a file. */
+/* The totals of a heap: exact ones of its processes, or else the sums of a file. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ bool header_is_of_heap(const struct view *view)
 	       (heap->processes || heap->stacks);
 }
 
-/* A number between two texts. Returns how wide it all is. */
+/* Draw a number between two texts. Returns the width. */
 static int put(struct canvas *canvas, int row, int at, const char *before,
 	       const char *number, const char *after)
 {
@@ -81,7 +81,7 @@ static int draw_losses(const struct pmp_live_heap *heap, struct canvas *canvas, 
 	return at;
 }
 
-/* "Allocated 5.10GB in 393431 calls, freed 5.04GB in 393306": in the window. */
+/* "Allocated 5.10GB in 393431 calls, freed 5.04GB in 393306", in the window of time. */
 static void draw_allocated(const struct view *view, struct canvas *canvas, int row)
 {
 	const struct pmp_live_heap *heap = &view->model.heap;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The header while processes are sampled: how fast, what threads do, what it costs them. */
+/* The header during sampling: the rate, what threads do, the cost to them. */
 #include "libpmp-program.h"
 #include "view/header.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEHIND 0.8 /* of the rate asked for: too little */
+#define BEHIND 0.8 /* of the requested rate: below this, say so */
 
 struct live_header {
 	struct pmp_profile_info info;
@@ -36,7 +36,7 @@ static void count_threads(const struct view *view, struct live_header *header)
 	}
 }
 
-/* Snapshots a second of each process, in the last seconds or since the last pause. */
+/* Snapshots per second and process, over the last seconds or since the last pause. */
 static double hertz(const struct view *view, size_t processes)
 {
 	const struct model *model = &view->model;
@@ -80,7 +80,7 @@ static void sum(const struct view *view, struct live_header *header)
 	header->hertz = sampled ? hertz(view, sampled) : 0;
 }
 
-/* "10.0 Hz"; "4.1 of 10 Hz" when it falls behind. */
+/* "10.0 Hz"; "4.1 of 10 Hz" if sampling falls behind. */
 static void rate_text(const struct view *view, const struct live_header *header,
 		      char *text, size_t size)
 {
@@ -116,7 +116,7 @@ static void draw_first(const struct view *view, const struct live_header *header
 	const struct pmp_live_window *all = &view->model.all;
 	uint64_t seconds = all->span / 1000000000;
 	bool wide = canvas->columns >= VIEW_WIDE;
-	/* Names of several processes need the room that is left. */
+	/* The titles of several processes need the room. */
 	bool count = wide &&
 		     (canvas->columns >= HEADER_ROOMY || !model_is_several(&view->model));
 	int at = 0, room = canvas->columns - (count ? 58 : wide ? 44 : 24);
@@ -179,7 +179,7 @@ static int draw_deadlocks(const struct view *view, struct canvas *canvas, int ro
 			    "  %zu DEADLOCK%s (d)", count, count == 1 ? "" : "S");
 }
 
-/* How long any thread was stopped: as much of it as there is room for. */
+/* How long threads were stopped: as many figures as there is room for. */
 static void draw_stopped(const struct pmp_profile_info *info, struct canvas *canvas,
 			 int row, int at)
 {
@@ -198,7 +198,7 @@ static void draw_stopped(const struct pmp_profile_info *info, struct canvas *can
 		at += canvas_text(canvas, row, at, -1, 0, parts[i]);
 }
 
-/* How the last stacks were come by, then what is missing. */
+/* How the last stacks were obtained, then what is missing. */
 static void draw_stops(const struct live_header *header, struct canvas *canvas, int row)
 {
 	bool roomy = canvas->columns >= HEADER_ROOMY;

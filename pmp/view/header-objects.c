@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a heap holds as a whole, when that was read, and what it has cost. */
+/* The totals of a heap's contents, when they were read, and at what cost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -62,7 +62,7 @@ static int draw_rest(const struct pmp_named_census_info *info, struct canvas *ca
 	return at;
 }
 
-/* "  Not read 1.2%": swapped out, or not understood. */
+/* "  Not read 1.2%": swapped out or not understood. */
 static int draw_missing(const struct pmp_named_census_info *info, struct canvas *canvas,
 			int row, int at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The header of a saved profile or a core file: where, when and how it was taken, and what is missing. */
+/* The header of a saved profile or core file: where, when, how it was taken; losses. */
 #include "libpmp-program.h"
 #include "view/header.h"
 
@@ -33,7 +33,7 @@ static void counts_text(const struct view *view, const struct pmp_profile_info *
 		 info->stacks == 1 ? "" : "s");
 }
 
-/* The title has the room that is left. */
+/* The title gets the remaining room. */
 static void draw_counts(const struct view *view, const struct pmp_profile_info *info,
 			struct canvas *canvas)
 {
@@ -53,7 +53,7 @@ static void draw_counts(const struct view *view, const struct pmp_profile_info *
 	canvas_text(canvas, 0, at, -1, 0, counts);
 }
 
-/* "2026-11-21 10:35:16", or nothing. */
+/* "2026-11-21 10:35:16", or "" if unknown. */
 static void time_text(uint64_t realtime, char *text, size_t size)
 {
 	time_t seconds = (time_t)(realtime / 1000000000);
@@ -64,7 +64,7 @@ static void time_text(uint64_t realtime, char *text, size_t size)
 		strftime(text, size, "%Y-%m-%d %H:%M:%S", &local);
 }
 
-/* Host, date, duration, rate and command: what is known of them. */
+/* Host, date, duration, rate and command, as far as known. */
 static void draw_origin(const struct pmp_profile_metadata *metadata,
 			struct canvas *canvas, int row)
 {

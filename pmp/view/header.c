@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the headers of processes and of saved profiles share. */
+/* What the headers of live and saved profiles share. */
 #include "view/header.h"
 
 #include <inttypes.h>

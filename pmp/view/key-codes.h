@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers of keys, as the terminal gives them to the view. */
+/* Codes of keys, as the terminal passes them to the view. */
 #ifndef PMP_VIEW_KEY_CODES_H
 #define PMP_VIEW_KEY_CODES_H
 
-/* Keys that are no characters; characters are their code points. */
+/* Keys that are not characters; the code of a character is its code point. */
 enum {
 	PMP_KEY_NONE = 0,
 	PMP_KEY_TAB = 9,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The keys: those of top and htop where they have one for it; k is up, never kill. */
+/* The keys: as in top and htop where these have one; k moves up and never kills. */
 #include "view/keys.h"
 
 #include "rows/view-list.h"
@@ -12,7 +12,7 @@
 #define FILE_SHOWN "This is a file: nothing is sampled"
 
 static const struct key_binding keys[] = {
-	/* The keys of views are in the list of these, view-list.c. */
+	/* The keys of views are in the list of views, view-list.c. */
 	{ .title = "Views", .hint = "1-7 view" },
 	{ .run = on_next_view,
 	  .keys = { PMP_KEY_TAB },

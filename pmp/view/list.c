@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list: titles of columns and rows. */
+/* The list: column titles and rows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void draw_row(const struct view *view, struct canvas *canvas, int line,
 	}
 }
 
-/* Of what was counted nothing is shown. */
+/* The text for an empty list when there are samples. */
 static const char *nothing_text(const struct model *model)
 {
 	const char *nothing = view_type_of(model)->nothing;
@@ -74,7 +74,7 @@ static const char *nothing_text(const struct model *model)
 				    : nothing;
 }
 
-/* As much of a text as is in a line of that width: up to its end, or to a blank. */
+/* How much of a text fits in a line of this width: up to its end, or to a blank. */
 static size_t line_length(const char *text, int width)
 {
 	const size_t length = strcspn(text, "\n");
@@ -82,14 +82,14 @@ static size_t line_length(const char *text, int width)
 
 	if (length <= (size_t)width)
 		return length;
-	/* Its first blanks are an indentation. */
+	/* Leading blanks are indentation, not places to break. */
 	for (size_t i = strspn(text, " "); i <= (size_t)width; i++)
 		if (text[i] == ' ')
 			blank = i;
 	return blank ? blank : (size_t)width;
 }
 
-/* Why there are no rows, line by line. */
+/* Say why there are no rows. */
 static void draw_nothing(const struct view *view, struct canvas *canvas)
 {
 	const struct model *model = &view->model;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What clicks do, and the wheel. */
+/* What clicks and the wheel do. */
 #include <string.h>
 
 #include "view/view.h"

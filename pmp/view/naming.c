@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See naming.h: a queue, and a job that goes on until it is empty or another one waits. */
+/* See naming.h: a queue, and a job that runs until it is empty or others need
+ * the worker. */
 #include "view/naming.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #include "run/worker.h"
 
-#define TELL_EVERY 64 /* names, before the loop hears of them */
+#define TELL_EVERY 64 /* names between wake-ups of the loop */
 
 struct naming {
 	struct worker *worker;
@@ -41,7 +42,7 @@ static void work(void *arg)
 
 	while (naming->first < naming->count && !worker_is_wanted(naming->worker)) {
 		name_next(naming);
-		/* Whoever waits for the lock is to have it now and then. */
+		/* Let others take the lock now and then. */
 		worker_unlock(naming->worker);
 		worker_lock(naming->worker);
 	}
@@ -101,7 +102,7 @@ bool naming_ask(struct naming *naming, const pmp_location *locations, size_t cou
 	if (count)
 		memcpy(naming->queue + left, locations, count * sizeof(*locations));
 	naming->count += count;
-	/* Without a thread there are no names, only addresses. */
+	/* Without a worker thread there are only addresses. */
 	if (worker_has_done(&naming->job))
 		worker_submit(naming->worker, &naming->job);
 	return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do: one function for each row of the table in keys.c. */
+/* What keys do: one function per binding in keys.c. */
 #include "view/on-key.h"
 
 #include <limits.h>
@@ -138,8 +138,8 @@ void on_invert(struct view *view)
 	view_refresh(view);
 }
 
-/* The next column in a direction that can be sorted by and has an order of its own; on a wide
- * screen it would be there. */
+/* Sort by the next column in this direction that has an order. Considers columns that
+ * only a wide screen shows. */
 static void sort_beside(struct view *view, int step)
 {
 	const struct view_type *type = view_type_of(&view->model);
@@ -237,7 +237,7 @@ void on_functions(struct view *view)
 	view_show_again(view);
 }
 
-/* Of the chosen row, or the one whose heap is shown; 0: that is not one. */
+/* The process of the chosen row, or the one whose heap is shown; 0: none. */
 static pid_t chosen_process(const struct view *view)
 {
 	const struct model *model = &view->model;
@@ -420,7 +420,7 @@ void on_help(struct view *view)
 	view->help_top = 0;
 }
 
-/* Back to the list; in the list, away with the filters. */
+/* Back to the list; in the list, clear the filters. */
 void on_back(struct view *view)
 {
 	struct model *model = &view->model;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What keys do. Each function is in the table of keys.c, which says what it is for. */
+/* What keys do. The table of keys.c has each function and its help. */
 #ifndef PMP_VIEW_ON_KEY_H
 #define PMP_VIEW_ON_KEY_H
 

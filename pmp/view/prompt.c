@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The line at the bottom that asks for something: what is asked, and what is done then. */
+/* The bottom line when it asks for something: questions, and what their answers do. */
 #include "view/prompt.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "view/key-codes.h"
 
 #define INTERVAL_MIN UINT64_C(1000000)	     /* 1 ms */
-#define INTERVAL_MAX UINT64_C(3600000000000) /* an hour */
+#define INTERVAL_MAX UINT64_C(3600000000000) /* 1 hour */
 
 /* ---- answers ------------------------------------------------------------------ */
 
@@ -36,12 +36,12 @@ static bool take_threads(struct view *view)
 	return set_filter(view, &view->model.threads);
 }
 
-/* False: it is no pattern, and *problem says why. */
+/* False: the pattern is invalid, *problem says why. */
 static bool set_search(struct view *view, char *problem, size_t size)
 {
 	if (!search_set(view, view->input, problem, size))
 		return false;
-	/* Each letter searches from where the search began, and goes back there in vain. */
+	/* Each letter searches from the row where the search began, or returns there. */
 	if (view->search.match.filter) {
 		search_begin(view, (long)view->origin, 1, true);
 		view_go_on(view);
@@ -114,7 +114,8 @@ void prompt_begin(struct view *view, const struct prompt *prompt, const char *te
 	snprintf(view->input, sizeof(view->input), "%s", text);
 }
 
-/* What is wrong can be corrected: else its letters would be taken for keys. */
+/* Keep asking after a wrong answer, so that it can be corrected and its letters are not
+ * taken for keys. */
 static void finish(struct view *view)
 {
 	const struct prompt *prompt = view->prompt;

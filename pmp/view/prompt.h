@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions in the line at the bottom. */
+/* Questions in the bottom line. */
 #ifndef PMP_VIEW_PROMPT_H
 #define PMP_VIEW_PROMPT_H
 
@@ -7,7 +7,8 @@
 
 struct prompt {
 	const char *question;
-	/* Enter: view->input is the answer. False: it is wrong, and that has been said. */
+	/* On Enter, with the answer in view->input. False: it is wrong, as view_say()
+	 * has said. */
 	bool (*take)(struct view *view);
 	void (*type)(struct view *view); /* after each letter; NULL: nothing */
 };
@@ -15,9 +16,9 @@ struct prompt {
 extern const struct prompt prompt_search, prompt_frames, prompt_threads, prompt_interval,
 	prompt_no_deadlock, prompt_file;
 
-/** Ask, with a text that is there already. */
+/** Ask a question, with a preset answer. */
 void prompt_begin(struct view *view, const struct prompt *prompt, const char *text);
-/** A key while something is asked. */
+/** Handle a key while a question is asked. */
 void prompt_key(struct view *view, int key);
 void prompt_draw(const struct view *view, struct canvas *canvas, int row);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See read-heap.h. The names are those of a profile of its own: the one that is shown keeps
- * the last snapshot of threads only, and its symbolizer would keep what the census refers to
- * for as long as that is shown.
+ * See read-heap.h. Names come from a separate profile: the profile shown keeps only the
+ * last snapshot of threads, and its symbolizer would keep everything that the census
+ * refers to as long as it is shown.
  */
 #include "view/read-heap.h"
 
@@ -18,10 +18,10 @@
 #include "source/source.h"
 #include "view/session-state.h"
 
-/* A census that gets its names, or has them. */
+/* A census that is being named, or has been. */
 struct heap_naming {
 	struct job job;
-	struct counting counting; /* as long as it is shown: the key w writes it */
+	struct counting counting; /* kept while shown: the key w writes it */
 	struct pmp_sample *sample;
 	struct pmp_named_census *named; /* NULL: err says why */
 	struct pmp_error err;
@@ -95,9 +95,9 @@ static void show_none(struct session *session)
 	model_free_census(&session->view.model);
 }
 
-/* ---- what has come ------------------------------------------------------------------- */
+/* ---- the census arrives ------------------------------------------------------------ */
 
-/* What was read of this process before stays. */
+/* Earlier contents of the same process stay on the screen. */
 static void refuse(struct session *session, const struct pmp_error *err)
 {
 	struct heap_census *census = &session->view.model.census;
@@ -115,7 +115,7 @@ static void refuse(struct session *session, const struct pmp_error *err)
 	session->heap_read = true;
 }
 
-/* The source has it, or has none. */
+/* The source has read a census, or failed. */
 static void take_sample(void *arg, struct pmp_sample *sample, const struct pmp_error *err)
 {
 	struct session *session = arg;
@@ -171,7 +171,7 @@ bool read_heap_take(struct session *session)
 	return true;
 }
 
-/* ---- a beginning ----------------------------------------------------------------------- */
+/* ---- starting to read -------------------------------------------------------------- */
 
 static pid_t first_process(const struct targets *targets)
 {

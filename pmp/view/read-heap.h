@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a heap holds, for the view: it comes from the source, the worker gives it its names,
- * and then the model has it.
+ * Reads the contents of a heap for the view: the source takes a census, the worker looks
+ * up its names, and the model shows it.
  */
 #ifndef PMP_VIEW_READ_HEAP_H
 #define PMP_VIEW_READ_HEAP_H
@@ -12,14 +12,14 @@
 struct counting;
 struct session;
 
-/** Begin to read that of a process; 0: of the first that is there. */
+/** Begin to read the heap of a process; 0: of the first live one. */
 void read_heap_begin(struct session *session, pid_t pid);
-/** Is there something new to show? To be called in each turn of the loop. */
+/** Is there something new to show? Call it in each turn of the loop. */
 bool read_heap_take(struct session *session);
-/** Where the census that is shown is the last snapshot; NULL: none is. Valid until
+/** The counting whose last snapshot is the census shown; NULL: none. Valid until the next
  * read_heap_take(). */
 const struct counting *read_heap_counting(const struct session *session);
-/** After worker_stop(). */
+/** Call it after worker_stop(). */
 void read_heap_free(struct session *session);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The terminal, by ncursesw. Colours: eight are enough, none will do: what
- * they say is said by letters as well. Where pmp dies without a word, a handler writes
- * what curses would have written at its end, which was put together before.
+ * The terminal, using ncursesw. Eight colours are enough, and none will do: letters say
+ * the same. If pmp dies suddenly, a handler writes what curses would have written at the
+ * end, which is prepared in advance.
  */
 #define NCURSES_WIDECHAR 1
 #include "view/screen.h"
@@ -23,11 +23,11 @@
 
 #include "view/key-codes.h"
 
-#define ESCAPE_DELAY 25 /* ms after an escape in which a sequence goes on */
-#define SEQUENCE_MAX 32 /* characters of one */
+#define ESCAPE_DELAY 25 /* ms to wait for the rest of a sequence */
+#define SEQUENCE_MAX 32 /* characters of a sequence */
 #define LEAVE_SIZE 256
-#define GUARDED 3	  /* threads: the one that draws, the worker, one before it */
-#define FAULT_STACK 16384 /* for the handler, when a stack is full */
+#define GUARDED 3	  /* threads: the one that draws, the worker, a previous worker */
+#define FAULT_STACK 16384 /* for the handler, if a stack overflows */
 #define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
 
 struct screen {
@@ -45,7 +45,7 @@ static struct {
 	struct termios modes;
 	char leave[LEAVE_SIZE];
 	size_t leave_length;
-	atomic_uint guarded; /* threads */
+	atomic_uint guarded; /* number of threads */
 	char stacks[GUARDED][FAULT_STACK];
 } saved;
 
@@ -68,7 +68,8 @@ void screen_restore(void)
 static void on_fault(int number)
 {
 	screen_restore();
-	/* The handler was taken off as it was called: now the fault is as ever. */
+	/* The handler was reset when it was called: now the fault has its
+	 * default effect. */
 	raise(number);
 }
 
@@ -77,7 +78,7 @@ void screen_guard(void)
 	stack_t stack = { .ss_size = FAULT_STACK }, old;
 	unsigned mine;
 
-	/* A sanitizer has one already, and takes the thread's away at its end. */
+	/* A sanitizer has set a stack, and will remove the thread's at its end. */
 	if (sigaltstack(NULL, &old) < 0 || !(old.ss_flags & SS_DISABLE))
 		return;
 	mine = atomic_fetch_add(&saved.guarded, 1);
@@ -87,7 +88,7 @@ void screen_guard(void)
 	sigaltstack(&stack, NULL);
 }
 
-/* Those of a sanitizer stay. */
+/* Keeps a sanitizer's handlers. */
 static void catch_faults(void)
 {
 	struct sigaction action = {
@@ -113,7 +114,7 @@ static void add_leave(const char *text)
 	saved.leave_length += length;
 }
 
-/* tigetstr() gives (char *)-1 for what is no string. */
+/* tigetstr() returns (char *)-1 if the capability is not a string. */
 static const char *capability(const char *name)
 {
 	const char *text = tigetstr(name);
@@ -137,12 +138,12 @@ static void prepare_restore(int output)
 	catch_faults();
 }
 
-/* ---- descriptions of terminals ----------------------------------------------- */
+/* ---- terminal descriptions ----------------------------------------------------- */
 
-/* The static program may run where there are none: it has those of the most common
- * terminals in it, and takes any other for an xterm. */
+/* The static program may run where no descriptions are installed: it has those of the
+ * most common terminals built in, and treats any other as an xterm. */
 struct terminal {
-	const char *name, *description; /* as TERMINFO may have it */
+	const char *name, *description; /* in a form that TERMINFO accepts */
 };
 
 static const struct terminal terminals[] = {
@@ -243,7 +244,7 @@ struct screen *screen_open(int input, int output, bool colours)
 	screen->out = open_stream(output, "w");
 	if (screen->in && screen->out)
 		screen->screen = new_screen(term, screen->out, screen->in);
-	/* A terminal whose cursor cannot be placed is no better than a dumb one. */
+	/* Without cursor addressing a terminal is as good as dumb. */
 	if (!screen->screen || !capability("cup")) {
 		if (screen->screen)
 			endwin();
@@ -326,7 +327,7 @@ static attr_t attributes(const struct screen *screen, unsigned style)
 	return attr;
 }
 
-/* The cells from at on that look the same, as text; returns where they end. */
+/* Collect the cells from at on with the same style as text; returns where they end. */
 static int run_of_cells(const struct screen *screen, const struct cell *cells, int at,
 			int columns, wchar_t *text)
 {
@@ -408,7 +409,7 @@ static int special_key(int code)
 	return PMP_KEY_NONE;
 }
 
-/* A key that curses does not know, ^F5 for instance: its letters are no keys. */
+/* A key that curses does not know, for instance ^F5: discard its sequence. */
 static int skip_sequence(bool one)
 {
 	wint_t next = 0;
@@ -420,8 +421,8 @@ static int skip_sequence(bool one)
 	return PMP_KEY_NONE;
 }
 
-/* An escape that a digit follows at once is Alt with it; a letter may have been typed
- * while we were busy. */
+/* An escape followed at once by a digit is Alt with that digit. A letter may have been
+ * typed while pmp was busy. */
 static int escape_or_alt(void)
 {
 	wint_t next;

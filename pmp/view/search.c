@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Searching: row by row, as long as there is time for; it goes on at the next turn. */
+/* Searches row by row while there is time, and continues in the next turn. */
 #include "view/view.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool search_set(struct view *view, const char *text, char *problem, size_t size)
 
 	if (!model_filter(&view->model, &view->search.match, text, problem, size))
 		return false;
-	/* What is shown does not depend on it. */
+	/* The search pattern does not affect which rows are shown. */
 	view->model.filter_number = number;
 	view->search.number++;
 	return true;
@@ -82,7 +82,7 @@ void search_go_on(struct view *view, uint64_t until)
 	size_t count = view->model.list.order_count;
 
 	while (searching->left) {
-		/* There are fewer rows now. */
+		/* The list may have become shorter. */
 		if (searching->at >= count)
 			searching->at = searching->step > 0 || !count ? 0 : count - 1;
 		if (count && row_matches(view, model_row(&view->model, searching->at))) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Refreshes twice a second, keys at once: rows that take long are made in turns, between
- * which keys and samples are taken. On a terminal that cannot be drawn on the
- * same screens come as text, one after the other, and there are no keys but ^C.
+ * Refreshes twice a second, and handles keys at once: rows that take long are made in
+ * steps, with keys and samples handled in between. On a terminal that cannot be drawn on,
+ * the same screens are printed as text, one after the other, and there are no keys
+ * but ^C.
  */
 #include "view/session.h"
 
@@ -26,10 +27,10 @@
 #include "view/settings-file.h"
 
 #define REFRESH UINT64_C(500000000)	  /* ns between two screens */
-#define REFRESH_SOON UINT64_C(100000000)  /* when names have come */
-#define REFRESH_TEXT UINT64_C(2000000000) /* of text screens */
-#define LOOK UINT64_C(5000000000)	  /* between two looks for other processes */
-#define REFRESH_SHARE 5 /* one part of so many of the time is for making rows, at most */
+#define REFRESH_SOON UINT64_C(100000000)  /* after names have been looked up */
+#define REFRESH_TEXT UINT64_C(2000000000) /* between text screens */
+#define LOOK UINT64_C(5000000000)	  /* between looks for other processes */
+#define REFRESH_SHARE 5 /* making rows takes at most one part in this many of the time */
 #define SLICE_MIN UINT64_C(3000000) /* ns */
 #define TEXT_ROWS 24
 #define TEXT_COLUMNS 80
@@ -52,7 +53,7 @@ struct session *session_new(struct sink *sink)
 	return session;
 }
 
-/* What the command line says wins over what was saved. */
+/* Command-line options override saved settings. */
 static void take_options(struct session *session)
 {
 	const struct options *options = session->sink->options;
@@ -99,7 +100,7 @@ void session_free(struct session *session)
 
 /* ---- messages ---------------------------------------------------------------- */
 
-/* What a key has answered stays until the next one. */
+/* The answer to a key stays until the next key. */
 static void show_waiting(struct session *session)
 {
 	if (!*session->waiting || *session->view.message)
@@ -109,7 +110,7 @@ static void show_waiting(struct session *session)
 	session->dirty = true;
 }
 
-/* Nothing may be written across the screen: shown in it, and printed after it. */
+/* Messages must not be written across the screen: show them in it, print them later. */
 static void take_message(void *arg, const char *text, const char *line)
 {
 	struct session *session = arg;
@@ -206,7 +207,7 @@ static void ask_for_names(struct session *session)
 		model->wanted_count = 0;
 }
 
-/* When the rows are there. */
+/* The rows are complete. */
 static void end_refresh(struct session *session)
 {
 	uint64_t now = now_ns(), took = now - session->last_refresh;
@@ -215,13 +216,13 @@ static void end_refresh(struct session *session)
 	ask_for_names(session);
 	if (took * (REFRESH_SHARE - 1) > pause)
 		pause = took * (REFRESH_SHARE - 1);
-	/* Of a file there is nothing new but names. */
+	/* Only names can change for a file. */
 	session->next_refresh = session->view.model.file ? UINT64_MAX : now + pause;
 	session->refreshing = false;
 	session->dirty = true;
 }
 
-/* While the view of locks is shown. What is found stays known of threads that do not run. */
+/* While the view of locks is shown. For threads that do not run, the result is kept. */
 static void look_for_peers(struct session *session, uint64_t now)
 {
 	const struct view *view = &session->view;
@@ -244,7 +245,7 @@ static void refresh(struct session *session)
 		end_refresh(session);
 }
 
-/* Rows that could not be made at once, a search in many of them. */
+/* Continue with rows or a search that could not be finished at once. */
 static void go_on(struct session *session)
 {
 	if (!view_is_busy(&session->view))
@@ -274,7 +275,7 @@ static void draw(struct session *session)
 	session->view.redraw = false;
 }
 
-/* LINES and COLUMNS of the environment, where they are numbers of any use. */
+/* LINES or COLUMNS from the environment, if usable. */
 static int number_or(const char *text, int otherwise)
 {
 	long value = text ? strtol(text, NULL, 10) : 0;
@@ -282,7 +283,7 @@ static int number_or(const char *text, int otherwise)
 	return value > 0 && value < 1000 ? (int)value : otherwise;
 }
 
-/* The screen as text; without its last line, which is about keys. */
+/* Print the screen as text, without the line of keys. */
 static void print_text(struct session *session)
 {
 	struct winsize size = { 0 };
@@ -302,7 +303,7 @@ static void print_text(struct session *session)
 	fflush(stdout);
 }
 
-/* ---- the front's turn -------------------------------------------------------- */
+/* ---- one turn of the loop ------------------------------------------------------ */
 
 int session_input(const struct session *session)
 {
@@ -328,7 +329,7 @@ int session_timeout(const struct session *session, int most)
 	return left < (uint64_t)most ? (int)left : most;
 }
 
-/* Keys that have come together share the time of one, but each has some. */
+/* Keys that arrive together share one time slice, but each gets a minimum. */
 static void take_keys(struct session *session)
 {
 	uint64_t start = now_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The file of settings: read when a view begins, written by the key W. */
+/* The settings file: loaded when a view starts, saved by the key W. */
 #include "view/settings-file.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void make_directories(char *path)
 	}
 }
 
-/* A FIFO in its place does not hold pmp up. */
+/* Does not block if there is a FIFO in its place. */
 static FILE *open_settings(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -58,7 +58,7 @@ void settings_load(struct view *view)
 		fclose(file);
 }
 
-/* A name as it is: nothing in it stands for something else. */
+/* Quote a name so that nothing in it is expanded. */
 static bool quote_name(const char *path, char *name, size_t size)
 {
 	size_t length = 0;
@@ -85,7 +85,7 @@ static int write_file(const char *path, const char *text, size_t length,
 	code = atomic_file_open(&output, &target, err);
 	if (code < 0)
 		return code;
-	/* An error of this shows when the file is to get its name. */
+	/* A write error is reported by the commit. */
 	atomic_file_write(output, text, length);
 	code = atomic_file_commit(output) < 0
 		       ? message_fill(err, PMP_EIO, -atomic_file_error(output),

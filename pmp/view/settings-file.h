@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* $XDG_CONFIG_HOME/pmp/view: what W saves and the next view begins with. */
+/* $XDG_CONFIG_HOME/pmp/view: the settings that the key W saves for the next view. */
 #ifndef PMP_VIEW_SETTINGS_FILE_H
 #define PMP_VIEW_SETTINGS_FILE_H
 
 #include "view/view.h"
 
-/** Take the saved settings, if there are any; what is not understood in them is said. */
+/** Load saved settings, if any; reports what it does not understand. */
 void settings_load(struct view *view);
-/** Save them, and say so. */
+/** Save the settings, and report the result. */
 void settings_save(struct view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Settings as text, one a line: what W saves and the next view begins with. */
+/* Settings as text, one per line: saved by the key W for the next view. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const struct setting table[] = {
 
 #define TABLE_SIZE (sizeof(table) / sizeof(*table))
 
-/* Word number i of a list, its length in *length; NULL after the last. */
+/* Word i of a list, with its length in *length; NULL: there is none. */
 static const char *word(const char *words, unsigned i, size_t *length)
 {
 	while (*words) {
@@ -62,7 +62,7 @@ static bool take(const struct setting *setting, struct settings *settings,
 	return false;
 }
 
-/* The column of a view that a word or --sort means, plus 1; 0: it has none. */
+/* 1 + the column of a view that a word or --sort means; 0: none. */
 static unsigned column_of(const struct view_type *type, const char *name,
 			  enum pmp_sort sort)
 {
@@ -76,7 +76,7 @@ static unsigned column_of(const struct view_type *type, const char *name,
 	return 0;
 }
 
-/* "sort-threads cpu", "reverse-threads cpu": a view and one of its columns. */
+/* "sort-threads cpu", "reverse-threads cpu": a view and a column. */
 static bool take_sort(struct settings *settings, const char *name, const char *value,
 		      const char **problem)
 {
@@ -87,7 +87,7 @@ static bool take_sort(struct settings *settings, const char *name, const char *v
 	if (number == view_type_count())
 		return false;
 	column = column_of(view_type_at(number), value, 0);
-	/* As they were saved before columns had names. */
+	/* Old files have numbers instead of names. */
 	if (!column && value[strspn(value, "0123456789")] == '\0')
 		*problem = "columns have names now";
 	if (!column)

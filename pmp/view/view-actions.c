@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the live view has done for it: by the sampler, by what counts, by the disk. */
+/* What the live view delegates: to the sampler, to the counting, to the worker. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void read_heap(void *arg, pid_t pid)
 
 /* ---- writing ------------------------------------------------------------------ */
 
-/* All has been written if code is 0: the file gets its name. Frees the output. */
+/* If code is 0, everything is written: give the file its name. Frees the output. */
 static int finish_output(struct atomic_file *output, const char *path, int code,
 			 struct pmp_error *err)
 {
@@ -88,7 +88,7 @@ static int finish_output(struct atomic_file *output, const char *path, int code,
 	return code;
 }
 
-/* What the names of files are made of: 0, or PMP_EINVAL while there is no process yet. */
+/* The process that file names refer to. 0, or PMP_EINVAL: there is none yet. */
 static int name_process(const struct source *source, struct process *process,
 			struct pmp_error *err)
 {
@@ -116,7 +116,7 @@ static const struct pmp_format *format_of(const char *path, struct pmp_error *er
 	return format;
 }
 
-/* In the view of objects a profile is one of these. */
+/* In the view of objects, pprof means a profile of these. */
 static bool is_of_objects(const struct session *session, const struct pmp_format *format)
 {
 	return format->census ||
@@ -124,7 +124,7 @@ static bool is_of_objects(const struct session *session, const struct pmp_format
 		view_type_of(&session->view.model)->row == ROW_OBJECT);
 }
 
-/* What a format would show, had it been asked for from the start; "": nothing. */
+/* What the format would show if it had been chosen from the start; "": nothing. */
 static const char *lacks(const struct counting *counting, const struct pmp_format *format)
 {
 	if (!format->times || counting->options->format->times)
@@ -133,7 +133,7 @@ static const char *lacks(const struct counting *counting, const struct pmp_forma
 			       : "without the course of time (-f speedscope has it)";
 }
 
-/* What the worker writes. */
+/* A file for the worker to write. */
 struct errand {
 	const struct counting *counting;
 	struct atomic_file_target target;
@@ -179,7 +179,7 @@ static void run_errand(void *arg)
 		finish_output(output, errand->target.name, errand->code, errand->err);
 }
 
-/* What a heap held when it was read last, instead of what is counted. */
+/* Write the contents of the heap as last read, instead of what is counted. */
 static int turn_to_objects(const struct session *session, struct errand *errand,
 			   struct pmp_write_options *options, struct process *process)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The help, made from the table of keys; two columns where there is room. */
+/* The help, made from the table of keys. */
 #include "view/keys.h"
 #include "view/view.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is shown: rows, the chosen one of them, and what they are made again for. */
+/* The state of the view: its rows, the chosen one, and when rows are made again. */
 #include "view/view.h"
 
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static bool is_of_stacks(const struct model *model)
 	return row == ROW_STACK || (row == ROW_HEAP && !model->settings.functions);
 }
 
-/* The row that was chosen may have another place now, or another key: names came. */
+/* The chosen row may have moved, or changed its identity when names became known. */
 static void follow(struct view *view)
 {
 	struct model *model = &view->model;
@@ -93,7 +93,7 @@ static void choose(struct view *view)
 	view->chosen_stack = row->stack;
 }
 
-/* Once; the header has it as long as it is there. */
+/* Announce it once; the header shows it as long as it exists. */
 static void announce_deadlock(struct view *view)
 {
 	size_t count = deadlock_count(&view->model);
@@ -103,7 +103,7 @@ static void announce_deadlock(struct view *view)
 	view->deadlocks = count;
 }
 
-/* As long as it has that expression: what it would match is not known. */
+/* Repeated as long as the expression is set, as its matches are unknown. */
 static void tell_problem(struct view *view)
 {
 	const struct pmp_filter *const filters[] = {
@@ -119,7 +119,7 @@ static void tell_problem(struct view *view)
 			view_say(view, "%s", err.message);
 }
 
-/* Has sampling gone on after a pause? */
+/* Note the first snapshot after a pause. */
 static void note_resumed(struct view *view)
 {
 	const uint64_t samples = view->model.all.samples;
@@ -147,7 +147,7 @@ void view_go_on(struct view *view)
 	uint64_t until = view->slice ? now_ns() + view->slice : UINT64_MAX;
 
 	if (!model_is_valid(&view->model)) {
-		/* What has been made so far is of things that are numbered otherwise now. */
+		/* The rows made so far refer to obsolete numbers. */
 		view_refresh(view);
 		return;
 	}
@@ -170,7 +170,7 @@ void view_move_to(struct view *view, long at)
 	choose(view);
 }
 
-/* Everything is shown in another way: begin at its top. */
+/* Everything has changed: start at the top. */
 void view_show_again(struct view *view)
 {
 	view->follows = false;
@@ -179,7 +179,7 @@ void view_show_again(struct view *view)
 	view_refresh(view);
 }
 
-/* ---- what keys and clicks have in common -------------------------------------- */
+/* ---- shared by keys and clicks ---------------------------------------------------- */
 
 bool view_is_tree(const struct view *view)
 {
@@ -207,7 +207,7 @@ bool view_next_deadlock(struct view *view)
 		view_show(view, locks);
 		return true;
 	}
-	/* They are the first rows. */
+	/* Deadlocks are the first rows. */
 	now = model_row(model, view->at);
 	row = model_row(model, next);
 	if (!row || lock_row(model, row)->rank != LOCK_ROW_DEADLOCK ||
