@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns that several views have. */
+/* Columns shared by several views. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-#define FIRST_ADDRESS 65536 /* arguments below are numbers, descriptors most likely */
+#define FIRST_ADDRESS 65536 /* smaller arguments are numbers, mostly descriptors */
 
-/* ---- what rows are sorted by ------------------------------------------------------- */
+/* ---- sorting ----------------------------------------------------------------------- */
 
 uint64_t order_descending(double value)
 {
-	/* Unknown ones are negative, and come last; huge ones are all first. */
+	/* Unknown values are negative and come last; huge ones all come first. */
 	if (!(value >= 0))
 		return UINT64_MAX;
 	return value < 1e12 ? ~(uint64_t)(value * 1e6 + 1) : 0;
@@ -48,7 +48,7 @@ uint64_t order_by_group(const struct model *model, const struct view_row *row)
 	return names_rank(&model->names, row->group);
 }
 
-/* Those that do something first: R D L, then the others. */
+/* Active ones first: R D L, then the others. */
 uint64_t order_by_state(const struct model *model, const struct view_row *row)
 {
 	const char *order = "RDLSTtIZX",
@@ -67,14 +67,14 @@ uint64_t order_by_leaf(const struct model *model, const struct view_row *row)
 {
 	const struct name_chain *chain = &model->chains[row->chain];
 
-	/* Those without any first. */
+	/* Empty stacks first. */
 	return chain->count
 		       ? 1 + (uint64_t)names_rank(&model->names,
 						  model->names_of_chains[chain->first])
 		       : 0;
 }
 
-/* ---- what is searched in them ------------------------------------------------------- */
+/* ---- searching --------------------------------------------------------------------- */
 
 bool model_finds_name(struct model *model, const struct search *search, uint32_t number)
 {
@@ -113,14 +113,14 @@ bool has_chain(struct model *model, const struct search *search,
 				     model->names_of_chains[chain->first + i]))
 			return true;
 	}
-	/* Of several functions: a<b. */
+	/* A pattern for several functions: a<b. */
 	if (!strchr(search->match.text, '<'))
 		return false;
 	text_chain(model, row, text, sizeof(text));
 	return pmp_filter_matches(search->match.filter, PMP_FILTER_FOCUS, text);
 }
 
-/* ---- what is shown ------------------------------------------------------------------- */
+/* ---- texts ------------------------------------------------------------------------- */
 
 static void share(const struct model *model, uint64_t count, double average, char *buffer,
 		  size_t size)
@@ -191,8 +191,8 @@ char *thread_wait(const struct pmp_live_thread *thread, char *buffer, size_t siz
 	buffer[0] = '\0';
 	if (strcmp(thread->wchan, "0") != 0)
 		pmp_escape(thread->wchan, wchan, sizeof(wchan));
-	/* The kernel's way to go on with a call that was interrupted: its name and arguments
-	 * are not those of the call. */
+	/* The kernel uses it to continue an interrupted call: name and arguments are not
+	 * those of the call. */
 	if (strcmp(thread->syscall, "restart_syscall") == 0)
 		snprintf(buffer, size, "%s", *wchan ? "" : thread->syscall);
 	else if (!args)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Open addressing; at most half full. Not uthash: keys are hashes already, a slot takes
- * 16 bytes without a pointer, and the tables are filled again for each screen, from a
- * hundred thousand stacks, while a key waits for the rows.
+ * Open addressing, at most half full. Not uthash: keys are hashes already, a slot takes
+ * 16 bytes without a pointer, and the tables are refilled for each screen, from a hundred
+ * thousand stacks, while a key waits for the rows.
  */
 #include "rows/hash.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A hash table from 64-bit keys to 32-bit numbers, and hashes to make keys of. */
+/* A hash table from 64-bit keys to 32-bit numbers, and hash functions to make keys. */
 #ifndef PMP_ROWS_HASH_H
 #define PMP_ROWS_HASH_H
 
@@ -13,13 +13,13 @@ struct hash {
 };
 
 /**
- * Where the number of a key is, made with the value fresh if it is new (which *added,
- * unless NULL, says whether it is new). NULL: no memory. Valid until the next call.
+ * The number stored for a key; a new key gets the value fresh, and *added, unless NULL,
+ * says whether it is new. NULL: no memory. Valid until the next call.
  */
 uint32_t *hash_get(struct hash *hash, uint64_t key, uint32_t fresh, bool *added);
-/** NULL if there is none. */
+/** The number stored for a key, or NULL. */
 uint32_t *hash_find(const struct hash *hash, uint64_t key);
-/** Empty it, but keep its memory. */
+/** Remove all keys, but keep the memory. */
 void hash_clear(struct hash *hash);
 void hash_free(struct hash *hash);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cells, header and details of a heap say. */
+/* Texts for the cells, header and details of a heap. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,12 +13,12 @@ const struct heap_row *heap_row(const struct model *model, const struct view_row
 }
 
 struct scale {
-	double step;  /* from one unit to the next */
-	double plain; /* numbers that are less are whole */
+	double step;  /* ratio between units */
+	double plain; /* smaller numbers are shown in full */
 	const char *units[8];
 };
 
-/* Three digits and a unit. */
+/* Format with three digits and a unit. */
 static char *scaled(double value, const struct scale *scale, bool sign, char *buffer,
 		    size_t size)
 {
@@ -75,7 +75,7 @@ char *heap_age_text(uint64_t age, char *buffer, size_t size)
 	return buffer;
 }
 
-/* Without libm: from above each step is nearer. */
+/* Newton's method, without libm: from above, each step gets closer. */
 static double root_of(double square)
 {
 	double root = square > 1 ? square : 1;

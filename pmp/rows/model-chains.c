@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of stacks: a chain is a list of names, and equal lists are one. The names of
- * a location and the chain of a stack are kept once they are final; what has no name yet
- * is shown by its address, and its names are asked for.
+ * The names of stacks. A chain is a list of names; equal lists are one chain. The names
+ * of a location and the chain of a stack are cached once final. A location without names
+ * yet is shown by its address, and its names are requested.
  */
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define NAME_SIZE 8192 /* of a function; what is longer is cut off */
+#define NAME_SIZE 8192 /* of a function; longer names are cut off */
 
 static bool rotate_names(struct model *model, struct frame_names *frames,
 			 pmp_location location, size_t count)
@@ -86,7 +86,7 @@ static bool add_function(struct model *model, uint32_t name, pmp_marks marks)
 	return true;
 }
 
-/* Append the names of a location; *final is cleared when they are not known yet. */
+/* Append the names of a location; clears *final if they are not known yet. */
 static bool add_location(struct model *model, pmp_location location, bool *final)
 {
 	struct pmp_frame_info info = { .size = sizeof(info) };
@@ -124,7 +124,7 @@ static bool add_end(struct model *model, const char *end)
 	return add_name(model, names_add(&model->names, text, ""));
 }
 
-/* The names from first on become a chain, or are one already. */
+/* Make the names from first on a chain, or find the equal one. */
 static uint32_t make_chain(struct model *model, size_t first)
 {
 	size_t count = model->names_of_chains_count - first;
@@ -133,7 +133,7 @@ static uint32_t make_chain(struct model *model, size_t first)
 	uint32_t *number;
 	bool added;
 
-	/* By the text of the names: the hash is what a row is known by. */
+	/* The identity of rows comes from this hash. */
 	for (size_t i = 0; i < count; i++)
 		hash = hash_mix(hash, model->names_of_chains[first + i] + 1);
 	if (!MODEL_RESERVE(&model->chains, &model->chain_capacity,
@@ -152,7 +152,7 @@ static uint32_t make_chain(struct model *model, size_t first)
 	return (uint32_t)model->chain_count++;
 }
 
-/* What the filter leaves of the current stack, as names of a chain. */
+/* Make what the filter leaves of the current stack the names of a chain. */
 static bool add_left(struct model *model)
 {
 	size_t count = pmp_filter_trim(model->marks, model->function_count), n = 0;

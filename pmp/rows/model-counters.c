@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows out of what was counted. Counters (a thread, a stack, how often) that pass the
- * filters are put together by the names of their stacks.
+ * Makes rows of counters. Counters (a thread, a stack, a count) that pass the filters are
+ * merged by the names of their stacks.
  */
 #include "libpmp-program.h"
 #include "rows/model-rows.h"
 #include "rows/model.h"
 
-/* ---- what a thread is at ----------------------------------------------------- */
+/* ---- states of threads --------------------------------------------------------- */
 
 static pmp_marks marks_of(const struct model *model, size_t stack)
 {
@@ -44,7 +44,7 @@ static bool name_passes(const struct model *model, struct name *name)
 	return name->matches;
 }
 
-/* Does any of its functions match? */
+/* Does any function in the chain match? */
 static bool chain_passes(struct model *model, uint32_t number)
 {
 	struct name_chain *chain = &model->chains[number];
@@ -62,7 +62,7 @@ static bool chain_passes(struct model *model, uint32_t number)
 	return chain->matches;
 }
 
-/* What the command line wants, and what is asked for here. */
+/* The command line's filter and the pattern typed in the view. */
 bool model_stack_passes(struct model *model, size_t stack, uint32_t chain)
 {
 	pmp_marks marks = marks_of(model, stack);
@@ -72,7 +72,7 @@ bool model_stack_passes(struct model *model, size_t stack, uint32_t chain)
 	return pmp_filter_passes(model->filter, marks) && chain_passes(model, chain);
 }
 
-/* Who waits for a lock, as its bytes say, is not idle, whatever waits for it. */
+/* A thread that waits for a lock, by its bytes, is not idle, whatever its functions. */
 static bool idle_passes(const struct model *model, size_t stack, char state, bool locked,
 			const char *syscall)
 {
@@ -149,7 +149,7 @@ enum step_progress model_prepare(struct model *model, uint64_t until)
 	return STEP_DONE;
 }
 
-/* One row for each thread that is there. */
+/* Add a row for a thread that exists. */
 static bool list_thread(struct model *model, size_t i)
 {
 	const struct pmp_live_thread thread = model_thread(model, i);
@@ -185,7 +185,7 @@ static bool list_thread(struct model *model, size_t i)
 
 enum step_progress model_threads(struct model *model, uint64_t until)
 {
-	/* Those that came since they were prepared are for the next time. */
+	/* Threads newer than that must wait for the next build. */
 	while (model->build->at < model->build->prepared) {
 		if (!list_thread(model, model->build->at))
 			return STEP_FAILED;
@@ -208,7 +208,7 @@ uint64_t model_family(const struct model *model, const struct view_row *stack)
 	return family;
 }
 
-/* The row of a stack by names: of a process if there are several, of a group of threads
+/* The row of a stack by its names; per process if there are several, and per thread name
  * if rows are split. */
 static struct view_row *find_sum(struct model *model, const struct view_row *part)
 {
@@ -218,7 +218,7 @@ static struct view_row *find_sum(struct model *model, const struct view_row *par
 	struct view_row *row;
 	bool added;
 
-	/* Chains may come while they are counted: those have no row yet. */
+	/* Chains may be added during counting: these have no row yet. */
 	if (part->chain >= model->build->row_of_count &&
 	    !model_reserve_row_of(model, model->chain_capacity))
 		return NULL;
@@ -239,7 +239,7 @@ static bool count_counter(struct model *model, size_t i)
 	if (!model_counter(model, i, &counter))
 		return false;
 	part.count = counter.count;
-	/* A thread that came since they were prepared is for the next time. */
+	/* A thread newer than that must wait for the next build. */
 	if (!part.count || counter.thread >= model->build->prepared)
 		return true;
 	thread = &model->thread_rows[counter.thread];
@@ -248,7 +248,7 @@ static bool count_counter(struct model *model, size_t i)
 	part.chain = model_chain_of(model, counter.stack);
 	if (part.chain == NAME_NONE)
 		return false;
-	/* What is collected will have another name. */
+	/* A stack that is not final will get another name. */
 	model->build->final &= model->stacks[counter.stack].final;
 	if (!model_stack_passes(model, counter.stack, part.chain) ||
 	    !idle_passes(model, counter.stack, counter.state, counter.waits_for_lock,
@@ -265,7 +265,7 @@ static bool count_counter(struct model *model, size_t i)
 	if (!row)
 		return false;
 	model_count(row, &part);
-	/* A stack calls nothing. */
+	/* Stacks have no callees. */
 	row->self = row->count;
 	row->self_average = row->average;
 	model->list.collected_total += part.count;
@@ -301,7 +301,7 @@ bool model_is_collected(const struct model *model, const struct row_list *list)
 	       one.ungrouped == other->ungrouped && one.split == other->split;
 }
 
-/* Stacks as rows become the rows, or leave them. */
+/* Swap the rows with the rows of stacks. */
 static void exchange(struct row_list *list)
 {
 	struct view_row *rows = list->rows;

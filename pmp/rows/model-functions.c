@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions, out of rows that are stacks: alone, and with what they call. */
+/* Functions, from rows of stacks: alone, and with callees. */
 #include "rows/model-rows.h"
 #include "rows/model.h"
 
-/* A function that is twice in a stack counts once. */
+/* A recursive function counts once per stack. */
 static bool count_stack(struct model *model, const struct view_row *stack,
 			uint32_t number)
 {

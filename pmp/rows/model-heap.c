@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A heap as rows: its stacks by names, or the functions that allocate. That is whoever calls
- * malloc() or another of the allocator's functions, which have nothing of their own.
+ * A heap as rows: stacks by names, or allocating functions. These are the callers of
+ * malloc() and the allocator's other functions, which allocate nothing for themselves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-/* Of which the C library and other allocators have names of their own as well. */
+/* Prefixes of the C library and other allocators for the functions below. */
 static const char *const prefixes[] = { "__libc_", "__", "tc_", "je_", "mi_" };
 static const char *const allocators[] = {
 	"malloc",	 "calloc",	   "realloc", "reallocarray", "memalign",
@@ -38,7 +38,7 @@ static bool is_allocator(const struct model *model, uint32_t name)
 	return false;
 }
 
-/* The one that allocates: the innermost that is none of the allocator's, if there is one. */
+/* Index of the allocating function, the innermost that is not the allocator's; else 0. */
 static uint32_t allocating(const struct model *model, const struct name_chain *chain)
 {
 	const uint32_t *names = model->names_of_chains + chain->first;
@@ -51,10 +51,10 @@ static uint32_t allocating(const struct model *model, const struct name_chain *c
 
 /* ---- rows ------------------------------------------------------------------------- */
 
-/* A stack as it was read, and what is the same for all of its rows. */
+/* A stack as read, and what all its rows share. */
 struct heap_part {
 	struct pmp_live_heap_stack stack;
-	uint32_t chain, group, process; /* names */
+	uint32_t chain, group, process; /* numbers of names */
 	uint64_t family;
 	uint32_t number;
 };
@@ -64,7 +64,7 @@ static struct heap_row *more_of(struct model *model, const struct view_row *row)
 	return &model->list.heaps[row - model->list.rows];
 }
 
-/* The row of a chain or a name, made if it is new, or NULL: no memory. */
+/* The row of a chain or a name, made if needed. NULL: no memory. */
 static struct view_row *find_row(struct model *model, const struct heap_part *part,
 				 uint32_t index, uint64_t identity)
 {
@@ -72,7 +72,7 @@ static struct view_row *find_row(struct model *model, const struct heap_part *pa
 	struct view_row *row;
 	bool added;
 
-	/* Names may come while they are counted: those have no row yet. */
+	/* Names may be added during counting: these have no row yet. */
 	if (index >= model->build->row_of_count &&
 	    !model_reserve_row_of(model, 2 * (size_t)index))
 		return NULL;
@@ -113,13 +113,14 @@ static uint64_t positive(int64_t value)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* own: it has allocated that itself. */
+/* own: it is the allocating function. */
 static void add_part(struct model *model, struct view_row *row,
 		     const struct heap_part *part, bool own)
 {
 	const struct pmp_live_heap_stack *stack = &part->stack;
 	struct heap_row *more = more_of(model, row);
-	/* Whose stack is shown with the row: of those that allocate themselves the largest. */
+	/* To choose the stack shown with the row: own allocations first, then
+	 * the largest. */
 	const uint64_t weight = positive(stack->live) / 2 + (own ? INT64_MAX / 2 : 0) + 1;
 
 	more->total += stack->live;
@@ -151,7 +152,7 @@ static bool add_stack(struct model *model, const struct heap_part *part)
 	return true;
 }
 
-/* A function that is twice in a stack counts once. */
+/* A recursive function counts once per stack. */
 static bool add_functions(struct model *model, const struct heap_part *part)
 {
 	const struct name_chain *chain = &model->chains[part->chain];
@@ -173,9 +174,9 @@ static bool add_functions(struct model *model, const struct heap_part *part)
 	return true;
 }
 
-/* ---- what is counted ---------------------------------------------------------------- */
+/* ---- counting ---------------------------------------------------------------------- */
 
-/* What keeps rows of processes and threads apart; 0: nothing. */
+/* Identifies the process or thread for which rows are kept apart; 0: all together. */
 static uint64_t family_of(const struct model *model, const struct heap_part *part)
 {
 	uint64_t family = 0;
@@ -196,7 +197,7 @@ static uint32_t name_process(struct model *model, const struct pmp_live_heap_sta
 	return names_add(&model->names, text, "");
 }
 
-/* Nothing has changed in the window. */
+/* Has nothing changed in the window? */
 static bool is_same(const struct pmp_live_heap_stack *stack)
 {
 	return !stack->live && !stack->allocated && !(stack->allocs > 0) &&

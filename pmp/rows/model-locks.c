@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks as rows. What was counted of waits for them comes first, then the threads, which
- * say who waits now and for whom. A deadlock has rows whatever its threads wait for. Events,
- * and locks that have a meaning, are not told apart: each kind and meaning is one row.
+ * Locks as rows. Counted waits come first, then the threads, which tell who waits now and
+ * for whom. A deadlock has rows for whatever its threads wait for. Events, and locks with
+ * a meaning, are not told apart: each kind and meaning is one row.
  */
 #include "rows/model-rows.h"
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-#define CHAIN_MAX 32 /* threads from a waiter to the one that has to finish first */
+#define CHAIN_MAX 32 /* threads from a waiter to the root */
 
-/* The row of a lock, made if it is new. NULL: no memory. */
+/* The row of a lock, made if needed. NULL: no memory. */
 static struct view_row *find_row(struct model *model, const struct lock_key *key,
 				 uint32_t process)
 {
@@ -21,7 +21,7 @@ static struct view_row *find_row(struct model *model, const struct lock_key *key
 
 	number = hash_get(&model->build->table, key->identity, (uint32_t)list->row_count,
 			  &added);
-	/* What is no row is an object, whose key a process can choose. */
+	/* Other numbers belong to objects, whose keys a process can choose. */
 	if (number && !added && *number >= list->row_count) {
 		*number = (uint32_t)list->row_count;
 		added = true;
@@ -51,9 +51,9 @@ static struct lock_row *more_of(struct model *model, const struct view_row *row)
 	return &model->list.locks[row - model->list.rows];
 }
 
-/* ---- what was counted --------------------------------------------------------------- */
+/* ---- counted waits ----------------------------------------------------------------- */
 
-/* Has it waited for something that has a row? Of a saved profile only locks have one. */
+/* Did it wait for something that gets a row? In a saved profile only locks do. */
 static bool has_waited(const struct model *model, const struct pmp_live_counter *counter)
 {
 	if (counter->waits_for_lock)
@@ -64,7 +64,7 @@ static bool has_waited(const struct model *model, const struct pmp_live_counter 
 	       model_state(model, counter->state, false, counter->stack) == 'L';
 }
 
-/* Of a call that only the functions call a wait for a lock there is no time, but a count. */
+/* A wait that only functions tell has no measured time: estimate it from the count. */
 static uint64_t delay_of(const struct model *model,
 			 const struct pmp_live_counter *counter, uint32_t process)
 {
@@ -126,7 +126,7 @@ static bool count_counter(struct model *model, size_t i)
 
 /* ---- who waits now -------------------------------------------------------------------- */
 
-/* How much a waiter says of who holds the lock. Who is in a queue knows only of that. */
+/* How much a waiter tells of the lock's holder. One in a queue knows only who is next. */
 static unsigned tells(const struct pmp_live_thread *thread)
 {
 	if (thread->queued)
@@ -136,7 +136,7 @@ static unsigned tells(const struct pmp_live_thread *thread)
 	return thread->holder_tid || thread->readers ? 2 : 0;
 }
 
-/* The stack of who holds it is shown with the row. */
+/* The stack of the holder is shown with the row. */
 static bool take_holder(struct model *model, struct lock_row *more, size_t waiter,
 			const struct pmp_live_thread *thread)
 {
@@ -158,7 +158,7 @@ static bool take_holder(struct model *model, struct lock_row *more, size_t waite
 	return model_chain_of(model, holder.stack) != NAME_NONE;
 }
 
-/* Objects are counted once: they have keys in the table of the rows, which are no rows. */
+/* Count each object once. The table also has keys for objects, which are no rows. */
 static bool count_object(struct model *model, const struct view_row *row, uint64_t object)
 {
 	struct lock_row *more = more_of(model, row);
@@ -174,7 +174,7 @@ static bool count_object(struct model *model, const struct view_row *row, uint64
 	return true;
 }
 
-/* Takes up a thread that waits now, and what it waits for. False: no memory. */
+/* Handle a thread that waits now, and what it waits for. False: no memory. */
 typedef bool waiter_step(struct model *model, size_t i,
 			 const struct pmp_live_thread *thread,
 			 const struct lock_key *key);
@@ -186,7 +186,7 @@ static struct lock_key key_of(const struct model *model,
 			      thread->lock, thread->kind);
 }
 
-/* If thread i waits now for something that has a row. */
+/* Call step if thread i waits now for something that has a row. */
 static bool take_waiter(struct model *model, size_t i, waiter_step *step)
 {
 	const struct pmp_live_thread thread = model_thread(model, i);
@@ -225,7 +225,7 @@ static bool count_thread(struct model *model, size_t i,
 	return take_holder(model, more, i, thread);
 }
 
-/* ---- who is behind ---------------------------------------------------------------------- */
+/* ---- indirect waiters -------------------------------------------------------------- */
 
 static bool waits_for_thread(const struct model *model, struct pmp_live_thread waiter,
 			     size_t thread)
@@ -238,7 +238,7 @@ static bool waits_for_thread(const struct model *model, struct pmp_live_thread w
 	return false;
 }
 
-/* One that was found to wait for the lock, but not for whom, does so for its holder. */
+/* A thread found waiting for the lock, its holder unknown, waits for the row's holder. */
 static bool count_behind(struct model *model, size_t i,
 			 const struct pmp_live_thread *thread, const struct lock_key *key)
 {
@@ -287,7 +287,7 @@ enum step_progress model_locks(struct model *model, uint64_t until)
 
 	if (!build->begun && !begin(model))
 		return STEP_FAILED;
-	/* In a saved profile no thread waits now. */
+	/* A saved profile has no threads that wait now. */
 	end = build->counters + (model->saved ? 0 : 2 * build->prepared);
 	while (build->at < end) {
 		if (!count(model, build->at))

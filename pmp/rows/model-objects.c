@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a heap holds as rows: a class each, or without a class a size, with what has changed
- * since the heap was read before. What has gone since then has a row as well.
+ * The contents of a heap as rows: one per class, or per size without a class, with the
+ * change since the heap was read before. What is gone since then has a row as well.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "rows/view-type.h"
 
 #define OF_SIZES \
-	0x51235ec7 /* rows of blocks without a class: of what only this file hashes */
+	0x51235ec7 /* key of rows for blocks without a class; unique to this file */
 
 static const char no_class[] = "(no class)";
 
@@ -21,7 +21,7 @@ const struct object_row *object_row(const struct model *model, const struct view
 	return &model->list.objects[row - model->list.rows];
 }
 
-/* ---- what it is made of -------------------------------------------------------------- */
+/* ---- the census -------------------------------------------------------------------- */
 
 void model_set_census(struct model *model, struct pmp_named_census *named)
 {
@@ -38,7 +38,7 @@ void model_set_census(struct model *model, struct pmp_named_census *named)
 	if (!census->before)
 		return;
 	pmp_named_census_info(census->before, &old);
-	/* Of another process, or program, it would be no change. */
+	/* A different process or program: comparing would make no sense. */
 	if (now.pid == old.pid && strcmp(now.process, old.process) == 0)
 		return;
 	pmp_named_census_free(census->before);
@@ -54,7 +54,7 @@ void model_free_census(struct model *model)
 
 /* ---- rows ----------------------------------------------------------------------------- */
 
-/* What is typed, else what the command line focuses on. */
+/* The pattern typed in the view, else the command line's focus. */
 static bool passes(const struct model *model, const char *name)
 {
 	const struct pmp_filter *filter = model->frames.filter ? model->frames.filter
@@ -110,7 +110,7 @@ static bool add(struct model *model, const struct pmp_named_class *class, bool i
 		row->count = class->bytes;
 		model->list.total += class->bytes;
 	}
-	/* Of what has gone the sizes that it had. */
+	/* Rows that are gone keep their old sizes. */
 	if (!is_old || !more->blocks) {
 		more->smallest = class->smallest;
 		more->largest = class->largest;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree of calls, out of rows that are stacks. A node of the tree is known by the
- * names on its path, so that it stays open or closed from build to build. What is below a
- * node is made when it is opened: its stacks lie side by side, and are put into the order
- * of their names at that level.
+ * The call tree, from rows of stacks. A node is identified by the names on its path, so
+ * that it stays open or closed from build to build. The nodes below a node are made when
+ * it is opened: its stacks are adjacent, and are then sorted by their names at
+ * that level.
  */
 #include "rows/model-rows.h"
 #include "rows/model.h"
@@ -11,20 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPEN_SHARE 0.05 /* nodes with as much of all are open until they are closed */
-#define DEPTH_MAX 4096	/* deeper calls are counted at their ancestor of that depth */
+#define OPEN_SHARE 0.05 /* a node with this share of all starts open */
+#define DEPTH_MAX 4096	/* deeper calls are counted at their ancestor there */
 
 /* A stack in the tree. */
 struct path {
 	uint32_t stack; /* its row */
 	uint32_t first; /* its outermost name in names_of_chains; inverted, the leaf */
-	uint32_t depth; /* names that are in the tree */
-	uint32_t child; /* row of the child it is moved to */
+	uint32_t depth; /* names in the tree */
+	uint32_t child; /* row of the child that it belongs to */
 };
 
-/* Where the children of a node come from. */
+/* The source of the children of a node. */
 struct branch {
-	uint32_t parent; /* NAME_NONE: these are roots */
+	uint32_t parent; /* NAME_NONE: roots */
 	uint32_t begin, end;
 	unsigned level;
 	uint64_t identity;
@@ -59,8 +59,8 @@ static int by_count(const void *a, const void *b, void *arg)
 	return (one->identity > other->identity) - (one->identity < other->identity);
 }
 
-/* Put the rows from first on into the order of their counts. Returns the first of them,
- * or NAME_NONE: there are none, or no memory for it. */
+/* Sort the rows from first on by count, and link them. Returns the first; NAME_NONE:
+ * there are none, or no memory. */
 static uint32_t sort_siblings(struct row_list *list, size_t first)
 {
 	size_t count = list->row_count - first;
@@ -90,7 +90,7 @@ static void count_at(struct row_list *list, struct path *path, uint32_t child)
 	row->end++;
 }
 
-/* Count a stack at the node of its name at the level. */
+/* Count a stack at the node for its name at this level. */
 static bool count_child(struct model *model, const struct branch *branch,
 			struct path *path)
 {
@@ -120,12 +120,12 @@ static bool count_child(struct model *model, const struct branch *branch,
 	return true;
 }
 
-/* Put the stacks of a branch into the order of its children, rows from first on. */
+/* Move the stacks of a branch into the order of its children, the rows from first on. */
 static void move_paths(struct row_list *list, const struct branch *branch, size_t first)
 {
 	uint32_t at = branch->begin;
 
-	/* Those that end above have no child and come first. */
+	/* Stacks that end above have no child and come first. */
 	for (uint32_t i = branch->begin; i < branch->end; i++)
 		if (list->paths[i].child == NAME_NONE)
 			list->scratch[at++] = list->paths[i];
@@ -135,7 +135,7 @@ static void move_paths(struct row_list *list, const struct branch *branch, size_
 		list->rows[i].begin = list->rows[i].end = at;
 		at += count;
 	}
-	/* All of them go to one: they are there. */
+	/* All stacks belong to one child: they are in place. */
 	if (list->row_count == first + 1 && list->rows[first].begin == branch->begin) {
 		list->rows[first].end = at;
 		return;
@@ -150,7 +150,7 @@ static void move_paths(struct row_list *list, const struct branch *branch, size_
 	       (branch->end - branch->begin) * sizeof(*list->paths));
 }
 
-/* Make the children of a branch; *child becomes the first of them. False: no memory. */
+/* Make the children of a branch; *child is set to the first. False: no memory. */
 static bool make_children(struct model *model, const struct branch *branch,
 			  uint32_t *child)
 {
@@ -173,7 +173,7 @@ static bool make_children(struct model *model, const struct branch *branch,
 	return good && (*child != NAME_NONE || first == list->row_count);
 }
 
-/* Make what is below a node, unless it is there. */
+/* Make the children of a node, unless they exist. */
 static bool expand(struct model *model, uint32_t node)
 {
 	const struct view_row *row = &model->list.rows[node];
@@ -191,7 +191,7 @@ static bool expand(struct model *model, uint32_t node)
 
 /* ---- the roots -------------------------------------------------------------------- */
 
-/* A family is the parent of all its trees: a process, or a group of threads. */
+/* A family, which is a process or a group of threads, is the parent of its trees. */
 static bool make_families(struct model *model, const struct branch *top, uint32_t *root)
 {
 	struct row_list *list = &model->list;
@@ -277,9 +277,9 @@ enum step_progress model_paths(struct model *model, uint64_t until)
 	return STEP_DONE;
 }
 
-/* ---- nodes on the screen ----------------------------------------------------------- */
+/* ---- visible nodes ----------------------------------------------------------------- */
 
-/* Open nodes stay open; those with much of all are open from the first. */
+/* Nodes stay open; those with a large share start open. */
 static void decide_open(struct model *model, struct view_row *row)
 {
 	double least = OPEN_SHARE * (double)model->list.total;
@@ -290,7 +290,7 @@ static void decide_open(struct model *model, struct view_row *row)
 	row->open = open && *open && row->deeper;
 }
 
-/* The next node in the order of the screen; children only of what is open. */
+/* The next node on the screen; visits children only of open nodes. */
 static uint32_t next_node(const struct row_list *list, uint32_t node)
 {
 	const struct view_row *row = &list->rows[node];
@@ -302,7 +302,7 @@ static uint32_t next_node(const struct row_list *list, uint32_t node)
 	return row->next;
 }
 
-/* A chain of calls without a branch is not indented: what matters is where it forks. */
+/* A chain of calls without a branch is not indented: only forks matter. */
 static void set_depth(const struct row_list *list, struct view_row *row)
 {
 	const struct view_row *parent;
@@ -316,7 +316,7 @@ static void set_depth(const struct row_list *list, struct view_row *row)
 				      list->rows[parent->first].next != NAME_NONE);
 }
 
-/* Append a node to what is shown, and make what is below it if it is open. */
+/* Append a node to the list shown, and make its children if it is open. */
 static bool show_node(struct model *model, uint32_t node)
 {
 	struct row_list *list = &model->list;
@@ -360,12 +360,12 @@ static void set_open(struct model *model, const struct view_row *row, bool open)
 
 	if (state)
 		*state = open;
-	/* The next tree may have been beyond it already. */
+	/* The build in progress may already be past it. */
 	if (model->build)
 		model->build->opened = true;
 }
 
-/* The first root: it has no parent and is shown first. */
+/* Shows all nodes again from the first root, which has no parent. */
 static void show_again(struct model *model)
 {
 	struct row_list *list = &model->list;

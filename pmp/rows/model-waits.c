@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the functions of a stack say of what its thread waits for: asked once for each stack
- * and kind of wait, when all of them have names. What of that makes rows is said in
- * model-locks.c.
+ * What the functions of a stack say of its thread's wait: asked once for each stack and
+ * kind of wait, when all functions have names. model-locks.c makes rows of it.
  */
 #include <string.h>
 
@@ -15,7 +14,7 @@
 
 /* ---- learning --------------------------------------------------------------------- */
 
-/* Where the number plus 1 of what is known of a kind stands; or a 0, where it is to be. */
+/* Where 1 + the index of the entry for a kind is stored; or a 0, where to store it. */
 static uint32_t *find_place(struct model *model, struct stack_names *stack, unsigned kind)
 {
 	uint32_t *at = &stack->wait;
@@ -63,8 +62,7 @@ bool model_learn_wait(struct model *model, size_t stack, unsigned kind)
 	if (!model_extend(&model->stacks, &model->stack_count, stack + 1,
 			  sizeof(*model->stacks)))
 		return false;
-	/* Most stacks are of this kind: they are asked once, not each time until they have
-	 * names. */
+	/* Most stacks have kind 0: ask once, when they are final, not each time before. */
 	if (!kind &&
 	    (model->stacks[stack].waits_for_nothing || !model->stacks[stack].final))
 		return true;
@@ -78,7 +76,7 @@ bool model_learn_wait(struct model *model, size_t stack, unsigned kind)
 		model->waits[*place - 1] = wait;
 		return true;
 	}
-	/* So it is with most stacks. */
+	/* The usual case. */
 	if (!kind && !*wait.kind) {
 		model->stacks[stack].waits_for_nothing = wait.final;
 		return true;
@@ -109,7 +107,7 @@ const struct stack_wait *wait_says(const struct model *model, size_t stack, unsi
 	return at ? &model->waits[at - 1] : NULL;
 }
 
-/* In a system call, even if it is none that waits for something known. */
+/* In a system call, though not necessarily a known wait. */
 static bool is_blocked(char state, const char *syscall)
 {
 	return state != 'R' && *syscall;
@@ -157,7 +155,7 @@ bool model_counter(struct model *model, size_t i, struct pmp_live_counter *count
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-/* In a saved profile each of its holders makes another lock of it. */
+/* In a saved profile there is one lock per holder: merge them by name. */
 static uint64_t saved_identity(const struct pmp_live_lock *known)
 {
 	return hash_mix(hash_mix(hash_text(known->kind), hash_text(known->meaning)),
@@ -174,7 +172,7 @@ static void take_words(struct lock_row *row, const struct stack_wait *says)
 	row->ends = says->ends;
 }
 
-/* Not so is the end of a thread. What no function says may be known by the filter. */
+/* The end of a thread is no lock. The filter may know what no function says. */
 static bool is_lock(const struct model *model, const struct stack_wait *says,
 		    const struct pmp_live_lock *known, size_t stack)
 {
@@ -183,7 +181,7 @@ static bool is_lock(const struct model *model, const struct stack_wait *says,
 	return (!says && known->is_lock) || model_state(model, 'S', false, stack) == 'L';
 }
 
-/* One at an address is the same lock, though a look at it may not have shown its kind. */
+/* The same address is the same lock, even if a look at it did not show its kind. */
 struct lock_key model_lock_key(const struct model *model, uint32_t process, size_t stack,
 			       size_t lock, unsigned kind)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The rows of a view, made step by step: each step does as much as there is time for, and
- * what was shown before is shown until the last is done. So a key is answered at once,
- * whatever there is to count. What the steps are is said in model-rows.h.
+ * the old rows are shown until the last step is done. So keys are answered at once,
+ * however much there is to count. The steps are described in model-rows.h.
  */
 #include "rows/model.h"
 
@@ -14,7 +14,7 @@
 #include "rows/model-rows.h"
 #include "rows/view-type.h"
 
-#define NAMES_MIN 65536 /* are kept in any case */
+#define NAMES_MIN 65536 /* always keep this many */
 
 /* ---- life -------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ void model_init(struct model *model, struct pmp_symbolizer *symbolizer)
 				 .names_limit = NAMES_MIN };
 }
 
-/* Its stacks are another list's. */
+/* Give up stacks that belong to another list. */
 static void disown(struct row_list *list)
 {
 	model_part_rows(list);
@@ -50,7 +50,7 @@ static void give_up(struct model *model)
 	model->build = NULL;
 }
 
-/* There is nothing in it; it keeps its memory. */
+/* Empty a list, but keep its memory. */
 static void clear_list(struct row_list *list)
 {
 	model_drop_tree(list);
@@ -230,7 +230,7 @@ bool model_reserve_row_of(struct model *model, size_t count)
 	return true;
 }
 
-/* Most are of one family only: the others are in the table. */
+/* Most have rows in one family only; rows of other families are in the table. */
 struct view_row *model_row_of(struct model *model, struct row_of *row_of, uint64_t family,
 			      uint64_t identity, bool *added)
 {
@@ -242,7 +242,7 @@ struct view_row *model_row_of(struct model *model, struct row_of *row_of, uint64
 	if (!*added && row_of->family == family)
 		return &list->rows[row_of->row];
 	if (!*added) {
-		/* The one that was known before can be found there from now on. */
+		/* Put the previous row into the table, to find it there from now on. */
 		if (!hash_get(table, list->rows[row_of->row].identity, row_of->row, NULL))
 			return NULL;
 		number = hash_get(table, identity, (uint32_t)list->row_count, added);
@@ -309,8 +309,7 @@ enum step_progress model_order(struct model *model, uint64_t until)
 
 /* ---- step by step ------------------------------------------------------------- */
 
-/* Numbers of stacks and locations mean others now, or there are many names of threads
- * that have ended. */
+/* Stacks and locations were renumbered, or there are many names of ended threads. */
 static void forget(struct model *model)
 {
 	names_free(&model->names);
@@ -337,8 +336,7 @@ static void exchange_lists(struct model *model)
 	model->spare = list;
 }
 
-/* The stacks that are shown need not be counted again: both lists have them until one of
- * them is given up. */
+/* The stacks shown need no counting: both lists have them until one gives them up. */
 static void share_stacks(struct model *model)
 {
 	const struct row_list *from = &model->list;
@@ -364,7 +362,7 @@ static bool collects(const struct view_type *type)
 	return false;
 }
 
-/* What the next list is made of, and what is shown until it is there. */
+/* Prepare the next list, and what is shown until it is complete. */
 static void prepare_lists(struct model *model, const struct view_type *type)
 {
 	struct row_list *list = &model->list, *spare = &model->spare;
@@ -412,7 +410,7 @@ void model_begin(struct model *model, const struct view_type *type,
 	prepare_lists(model, type);
 }
 
-/* False: there is not enough memory. *done: it is all there. */
+/* False: no memory. *done: the list is complete. */
 static bool go_on(struct model *model, uint64_t until, bool *done)
 {
 	struct build *build = model->build;
@@ -485,7 +483,7 @@ long model_find(const struct model *model, uint64_t identity, size_t around)
 {
 	const struct row_list *list = &model->list;
 
-	/* Upwards and downwards in turn: most rows have moved a little. */
+	/* Search up and down in turn: most rows move only a little. */
 	for (size_t i = 0; i <= around || around + i < list->order_count; i++) {
 		if (is_at(list, identity, around + i))
 			return (long)(around + i);

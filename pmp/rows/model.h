@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the views show, as rows: what was counted is filtered, put together by names,
- * and sorted. No terminal is known here, and nothing is slow: a function that has no
- * name yet is shown by its address, and its names are asked for.
+ * The rows of the views: counts are filtered, merged by names, and sorted. The model
+ * knows no terminal and never blocks: a function without a name yet is shown by its
+ * address, and its name is requested.
  */
 #ifndef PMP_ROWS_MODEL_H
 #define PMP_ROWS_MODEL_H
@@ -15,69 +15,68 @@
 
 void model_init(struct model *model, struct pmp_symbolizer *symbolizer);
 void model_free(struct model *model);
-/** Count from another live from now on; what was known of the old one is forgotten. */
+/** Count from another live; forgets what was known of the old one. */
 void model_set_live(struct model *model, const struct pmp_live *live);
-/** The profile that it is of, where a heap is read; borrowed. */
+/** The profile, from which the heap is read; borrowed. */
 void model_set_profile(struct model *model, struct pmp_profile *profile);
 
-/** Show this as what a heap holds, which is taken over, and how that differs from what was
- * shown before, if it is of the same process. NULL: nothing. */
+/** Show the contents of a heap, which becomes owned, and the change since the contents
+ * shown before, if they are of the same process. NULL: show nothing. */
 void model_set_census(struct model *model, struct pmp_named_census *named);
-/** Forget it all. */
+/** Free all contents of heaps. */
 void model_free_census(struct model *model);
 
-/** The window of time that is counted. */
+/** The window of time to count. */
 enum pmp_window model_window(const struct model *model);
-/** Show what passes a filter, which is borrowed, and only that; to be called once, before
- * anything is shown. The frames filter begins as what it focuses on. */
+/** Show only what passes this filter, which is borrowed. Call it once, before anything is
+ * shown. The filter for frames starts with its focus. */
 void model_set_filter(struct model *model, const struct pmp_filter *filter);
 
 /**
- * Make the rows of a view again, in this order: to be gone on with until it returns true; what was
- * shown stays until then, unless it would mean something else. What was begun before is
- * given up. To be called while no other thread counts or names.
+ * Begin to make the rows of a view in this order; call model_go_on() until it returns
+ * true. The old rows stay until then, unless they have become invalid. Discards
+ * unfinished rows. Call it while no other thread counts or names.
  */
 void model_begin(struct model *model, const struct view_type *type,
 		 const struct sorting *sorting);
-/** Until that time (ns of CLOCK_MONOTONIC; UINT64_MAX: until it is done). */
+/** Continue until that time (ns of CLOCK_MONOTONIC; UINT64_MAX: the end). True: done. */
 bool model_go_on(struct model *model, uint64_t until);
 bool model_is_busy(const struct model *model);
-/** False: threads or stacks were put together, and rows mean something else now. */
+/** False: threads or stacks were merged, which made the rows invalid. */
 bool model_is_valid(const struct model *model);
 
-/** The row shown at a place, or NULL. */
+/** The row shown at a position, or NULL. */
 const struct view_row *model_row(const struct model *model, size_t i);
-/** Where a row is shown, or -1; it is looked for around a place. */
+/** The position of a row, or -1; the search starts around a position. */
 long model_find(const struct model *model, uint64_t identity, size_t around);
 
-/** Set a filter, an extended regular expression without regard to case; "": none. False: it
- * is none, and *problem (size bytes) says why. */
+/** Set a filter to an extended regular expression that ignores case; "": none. False: it
+ * is invalid, and *problem (size bytes) says why. */
 bool model_filter(struct model *model, struct text_filter *filter, const char *text,
 		  char *problem, size_t size);
 
-/** Open or close a node of the tree; rebuilds what is shown. */
+/** Open or close a node of the tree; updates the list. */
 void model_open(struct model *model, const struct view_row *row, bool open);
 /** Open the hottest path below a node. */
 void model_open_hot(struct model *model, const struct view_row *row);
 
 /** Are there several processes? */
 bool model_is_several(const struct model *model);
-/** Is a name what is searched for? */
+/** Does a name match the search? */
 bool model_finds_name(struct model *model, const struct search *search, uint32_t name);
 
-/** Has the row a node of the tree below it? */
+/** Does the row have nodes of the tree below it? */
 bool model_has_children(const struct view_row *row);
 
-/** The name to show of a function. */
+/** A name as it is to be shown. */
 const char *model_name(const struct model *model, uint32_t name);
-/** Its names, leaf first, joined by '<'. Returns buffer. */
+/** The names of a chain, leaf first, joined by '<'. Returns buffer. */
 char *model_chain(const struct model *model, uint32_t chain, char *buffer, size_t size);
-/** The names of a stack by index, for details. */
+/** The chain of a stack, for details. NAME_NONE: no memory. */
 uint32_t model_chain_of(struct model *model, size_t stack);
-/** A thread that is there, with what the functions of its stack say of its wait. */
+/** A thread, including what the functions of its stack say of its wait. */
 struct pmp_live_thread model_thread(const struct model *model, size_t i);
-/** The state of a thread with that stack; L: it waits for a lock, which is proven, or names
- * say so. */
+/** The state of a thread with that stack; L: waits for a lock, as proven or by names. */
 char model_state(const struct model *model, char state, bool waits_for_lock,
 		 size_t stack);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names, each once, as they are and cut down. */
+/* Names, stored once each, in full and abbreviated. */
 #include "rows/name-table.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "libpmp.h"
 #include "rows/shorten.h"
 
-#define NAME_SIZE 8192 /* what is longer is cut off */
+#define NAME_SIZE 8192 /* longer names are cut off */
 
 const char *name_base(const char *path)
 {
@@ -32,7 +32,7 @@ static bool make(struct name *new, const char *name, const char *module)
 	return new->full &&new->brief &&new->module;
 }
 
-/* A name that was a place at first learns its module later; it may have more than one. */
+/* A name first added for a thread or place may get a module later, or several. */
 static void add_module(struct names *names, uint32_t number, const char *module)
 {
 	char base[256], *copy;
@@ -69,7 +69,7 @@ uint32_t names_add(struct names *names, const char *name, const char *module)
 
 	if (!number)
 		return NAME_NONE;
-	/* There may have been no memory for it. */
+	/* The name may have failed for lack of memory. */
 	if (!added && *number != NAME_NONE) {
 		add_module(names, *number, module);
 		return *number;

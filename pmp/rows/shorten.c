@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Names cut down to what people call a function by: a row has room for little more.
- */
+/* Names abbreviated to what people call a function: a row has little room for more. */
 #include "rows/shorten.h"
 
 #include <ctype.h>
@@ -15,7 +13,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* The length of "operator" with its symbol at name: <<, (), ->, new[], ... or 0. */
+/* Length of "operator" with its symbol at name: <<, (), ->, new[], ...; 0: none. */
 static size_t operator_length(const char *begin, const char *name)
 {
 	const char *at = name + strlen("operator");
@@ -33,7 +31,7 @@ static size_t operator_length(const char *begin, const char *name)
 	return (size_t)(at - name);
 }
 
-/* Past the bracket that closes the one at *at; the end if there is none. */
+/* Returns the end of the bracket that opens at *at, or of the text if it is not closed. */
 static const char *skip_brackets(const char *begin, const char *at)
 {
 	const char open = *at, close = open == '<' ? '>' : ')';
@@ -72,7 +70,7 @@ static void add(struct short_text *text, const char *from, size_t length)
 	text->data[text->length] = '\0';
 }
 
-/* An (anonymous namespace) and a local class, f(int)::g, go on after their bracket. */
+/* An (anonymous namespace) and a local class, f(int)::g, continue after the bracket. */
 static bool goes_on(const char *at)
 {
 	at += strcspn(at, ":");
@@ -109,11 +107,11 @@ char *shorten_name(const char *name, char *buffer, size_t size)
 			else if (!goes_on(after))
 				break;
 			at = after;
-			/* The qualifiers of what a local class is local to. */
+			/* Skip the qualifiers of the function around a local class. */
 			if (*at == ' ' && goes_on(at))
 				at += strcspn(at, ":");
 		} else if (*at == ' ') {
-			/* What was there is a return type. */
+			/* What precedes the blank is a return type. */
 			text.length = 0;
 			buffer[0] = '\0';
 			at++;

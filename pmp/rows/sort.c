@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs of equal length are merged, two at a time: what is sorted so far is a run. */
+/* Merge sort from the bottom up: runs of equal length are merged in pairs. */
 #include "rows/sort.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static bool comes_first(const struct sorter *sort, const struct rank *a,
 	return a->tie <= b->tie;
 }
 
-/* Two runs that lie side by side become one in the other array. */
+/* Merge two adjacent runs into the other array. */
 static void merge(const struct sorter *sort, size_t begin, size_t middle, size_t end)
 {
 	const struct rank *ranks = sort->ranks;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a cell of a table looks, whatever it is drawn on. */
+/* Styles of cells, independent of what they are drawn on. */
 #ifndef PMP_ROWS_STYLE_H
 #define PMP_ROWS_STYLE_H
 
-/* A colour and any of the others. */
+/* One colour and any of the others. */
 enum {
 	STYLE_PLAIN = 0,
 	STYLE_GREEN = 1,

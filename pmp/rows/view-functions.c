@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 2: functions, alone and with what they call. */
+/* View 2: functions, alone and with callees. */
 #include <stdio.h>
 
 #include "rows/model-rows.h"
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-/* Of a name that several modules have: of a function at this location. NULL: it has no
- * function of that name. */
+/* For a name in several modules: the module of that function at this location. NULL:
+ * there is no such function. */
 static const char *module_at(const struct model *model, pmp_location location,
 			     uint32_t name)
 {
@@ -25,7 +25,7 @@ static const char *module_at(const struct model *model, pmp_location location,
 	return NULL;
 }
 
-/* The same of the stack with most of a row. */
+/* The same for the row's most frequent stack. */
 static const char *module_in(const struct model *model, const struct view_row *row)
 {
 	struct pmp_live_stack stack = { .size = sizeof(stack) };

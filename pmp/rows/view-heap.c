@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * View 6: the heap that a recorder has written down, or that is in a saved profile, by stacks
- * or by the functions that allocate. With a window of time: what has changed in it.
+ * View 6: the recorded heap, or that of a saved profile, by stacks or by allocating
+ * functions. With a window of time, the change in it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 #define SIGN (UINT64_C(1) << 63)
 
-/* ---- their order ------------------------------------------------------------------ */
+/* ---- sorting ----------------------------------------------------------------------- */
 
-/* What has become less comes last. */
+/* Negative changes come last. */
 static uint64_t order_of(int64_t value)
 {
 	return ~((uint64_t)value ^ SIGN);
@@ -35,7 +35,7 @@ static uint64_t order_by_live(const struct model *model, const struct view_row *
 	return order_of(heap_row(model, row)->live);
 }
 
-/* Of what has freed all again, who has allocated most. */
+/* Among rows that freed everything, the one that allocated most first. */
 static int compare_allocated(const struct model *model, const struct view_row *a,
 			     const struct view_row *b)
 {
@@ -118,7 +118,7 @@ static void text_blocks(const struct model *model, const struct view_row *row,
 	heap_count_text(heap_row(model, row)->blocks, is_change(model), buffer, size);
 }
 
-/* A file may say only what lives. */
+/* A file may have only live memory. */
 static bool knows_allocated(const struct model *model)
 {
 	return model->heap.sum_allocated || model->heap.processes;
@@ -200,7 +200,7 @@ static bool has_where(struct model *model, const struct search *search,
 				       : has_chain(model, search, row);
 }
 
-/* ---- if there are none --------------------------------------------------------------- */
+/* ---- without rows ------------------------------------------------------------------ */
 
 static const char *why_not_recorded(const struct model *model, char *buffer, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of views, and what is the same for all of them. */
+/* The list of views, and what applies to all of them. */
 #ifndef PMP_ROWS_VIEW_LIST_H
 #define PMP_ROWS_VIEW_LIST_H
 
@@ -16,24 +16,24 @@ extern const struct view_type view_locks;
 extern const struct view_type view_heap;
 extern const struct view_type view_objects;
 
-/** All of them, in the order of their tabs; settings count them so. */
+/** All views in the order of their tabs, which is also how settings number them. */
 size_t view_type_count(void);
 const struct view_type *view_type_at(size_t i);
-/** The number of the one with that word, or view_type_count(). */
+/** The number of the view with that word; view_type_count(): none. */
 size_t view_type_find(const char *word);
-/** The same by its key. */
+/** The number of the view with that key; view_type_count(): none. */
 size_t view_type_find_key(int key);
-/** The one that is shown, or will be. */
+/** The view that is, or will be, shown. */
 const struct view_type *view_type_of(const struct model *model);
 
-/** The column that rows are sorted by. */
+/** The sort column. */
 size_t view_type_sort(const struct model *model);
-/** Is the column there, on a screen of that width? */
+/** Is the column shown on a screen of that width? */
 bool view_type_has_column(const struct model *model, const struct column *column,
 			  int width);
-/** What stands above it. */
+/** The title of a column. */
 const char *view_type_title(const struct model *model, const struct column *column);
-/** Make the rows of the view again; see model_begin(). */
+/** Begin to make the rows of the view; see model_begin(). */
 void view_type_begin(struct model *model);
 
 #endif

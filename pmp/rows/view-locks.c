@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 5: locks, who waits for them, who holds them; deadlocks first. */
+/* View 5: locks, their waiters and holders; deadlocks first. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #define RANK_SHIFT 62
 #define REST ((UINT64_C(1) << RANK_SHIFT) - 1)
 
-/* ---- their order ------------------------------------------------------------------ */
+/* ---- sorting ----------------------------------------------------------------------- */
 
-/* Deadlocks come first and events last, in either direction. */
+/* Deadlocks come first and events last, even in reverse. */
 static uint64_t order_by(const struct model *model, const struct view_row *row,
 			 uint64_t value)
 {
@@ -48,7 +48,7 @@ static uint64_t order_by_delay(const struct model *model, const struct view_row 
 	return order_by(model, row, ~lock_row(model, row)->delay);
 }
 
-/* An event is another one each time: as long as a thread has not run. */
+/* An event is a different one each time, so only uninterrupted waits count. */
 static bool is_found_longer(const struct lock_row *lock)
 {
 	return lock->rank != LOCK_ROW_OTHER && lock->longest_found > lock->longest;
@@ -62,7 +62,7 @@ static uint64_t order_by_longest(const struct model *model, const struct view_ro
 			~(is_found_longer(lock) ? lock->longest_found : lock->longest));
 }
 
-/* By the text of a cell. */
+/* Sorting by the text of a cell. */
 typedef void cell(const struct model *model, const struct view_row *row, char *buffer,
 		  size_t size);
 
@@ -108,8 +108,8 @@ static void text_delay(const struct model *model, const struct view_row *row,
 	wait_time_text(lock_row(model, row)->delay, buffer, size);
 }
 
-/* As in the format locks: marked if all snapshots of that time have found a thread in this
- * wait, though it has run in between. */
+/* As in the format locks: ">" marks a time for which all snapshots found a thread in this
+ * wait, even though it ran in between. */
 static void text_longest(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 7: what the heap of a process holds, by class and size, when that is asked for. */
+/* View 7: the contents of a process's heap, by class and size, once asked for. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,9 +10,9 @@
 
 #define SIGN (UINT64_C(1) << 63)
 
-/* ---- their order ------------------------------------------------------------------ */
+/* ---- sorting ----------------------------------------------------------------------- */
 
-/* What has become less comes last. */
+/* Negative changes come last. */
 static uint64_t order_of_change(uint64_t now, uint64_t before)
 {
 	return ~((now - before) ^ SIGN);
@@ -110,7 +110,7 @@ char *object_size_text(const struct object_row *more, char *buffer, size_t size)
 	return buffer;
 }
 
-/* ---- if there are none --------------------------------------------------------------- */
+/* ---- without rows ------------------------------------------------------------------ */
 
 static const char *why_nothing(const struct model *model, char *buffer, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 1: whole stacks, the leaf first, with their share of all. */
+/* View 1: whole stacks, leaf first, with their share of all. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,13 +7,14 @@
 #include "rows/model.h"
 #include "rows/view-type.h"
 
-/* "conn-N x61": the group with most of it, threads on average; + says there are others. */
+/* "conn-N x61": the most frequent group, and the average number of threads; + means that
+ * there are other groups. */
 static void text_threads(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {
 	int n;
 
-	/* Others' profiles do not tell of threads. */
+	/* Profiles of other programs have no threads. */
 	if (!*model_name(model, row->group)) {
 		snprintf(buffer, size, "-");
 		return;

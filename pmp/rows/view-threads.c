@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 4: threads, what each uses and what it is doing now. */
+/* View 4: threads, what they use and do now. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void text_tid(const struct model *model, const struct view_row *row, char
 {
 	pid_t tid = thread_of(model, row).tid;
 
-	/* Others' profiles do not tell. */
+	/* Profiles of other programs have no thread ids. */
 	snprintf(buffer, size, tid ? "%d" : "-", (int)tid);
 }
 
@@ -44,7 +44,7 @@ static void text_time(const struct model *model, const struct view_row *row, cha
 {
 	uint64_t hundredths = thread_of(model, row).cpu / 10000000;
 
-	/* Nothing that runs has none at all: it is not known, as of a core file. */
+	/* A thread that ever ran has some; 0 means unknown, as in a core file. */
 	if (thread_of(model, row).cpu == 0)
 		snprintf(buffer, size, "-");
 	else if (hundredths >= UINT64_C(100) * 60 * 100)
@@ -68,7 +68,7 @@ static void text_call(const struct model *model, const struct view_row *row, cha
 {
 	struct pmp_live_thread thread = thread_of(model, row);
 
-	/* A saved profile may say anything. */
+	/* In a saved profile it may be anything. */
 	if (!*thread.syscall || strcmp(thread.syscall, "restart_syscall") == 0)
 		snprintf(buffer, size, "%s", *thread.syscall ? "(restarted)" : "-");
 	else
@@ -136,7 +136,7 @@ static int compare_wchan(const struct model *model, const struct view_row *a,
 	return strcmp(thread_of(model, a).wchan, thread_of(model, b).wchan);
 }
 
-/* The names after the leaf. */
+/* Compare the names after the leaf. */
 static int compare_stack(const struct model *model, const struct view_row *a,
 			 const struct view_row *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* View 3: the tree of calls, from the root or, inverted, from the leaf. */
+/* View 3: the call tree, from the root or, inverted, from the leaf. */
 #include <stdio.h>
 
 #include "rows/model-rows.h"
@@ -25,7 +25,7 @@ static void text_node(const struct model *model, const struct view_row *row, cha
 	snprintf(buffer, size, "%*s%c %s", indent, "", mark, name);
 }
 
-/* Siblings are in the order of their counts: there is nothing to choose. */
+/* No column can be sorted by: siblings are always in the order of their counts. */
 static const struct column columns[] = {
 	{ .title = "TOTAL%", .averaged = "TOTAL", .width = 6, .text = text_share },
 	{ .title = "SELF%",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What threads wait for, and for whom, in words. */
+/* Texts that say what threads wait for, and for whom. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ void text_append(char *buffer, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* "mysql_bin_log+0x10", "0x7f31b8001a40 in the heap", and both if the address is wanted */
+/* " mysql_bin_log+0x10", " 0x7f31b8001a40 in the heap"; if asked for, name and address */
 static void add_object(const struct pmp_live_lock *known, bool address, char *buffer,
 		       size_t size)
 {
@@ -67,7 +67,7 @@ char *found_time_text(uint64_t time, char *buffer, size_t size)
 	uint64_t seconds = time / 1000000000;
 
 	snprintf(buffer, size, ">");
-	/* Without tenths there is room for the mark. */
+	/* Leave out tenths to make room for the mark. */
 	if (seconds >= 1000 && seconds < 36000)
 		snprintf(buffer + 1, size - 1, "%" PRIu64 "s", seconds);
 	else
@@ -80,7 +80,7 @@ bool row_is_several(const struct lock_row *lock)
 	return lock->objects > 1 && lock->rank != LOCK_ROW_DEADLOCK;
 }
 
-/* What is known of a wait for other processes; its texts are in the buffer. */
+/* Get what is known of a wait for other processes; its texts are in the buffer. */
 static bool outside_of(const struct model *model, const struct pmp_live_thread *thread,
 		       struct pmp_live_outside *outside, char *buffer, size_t size)
 {
@@ -287,7 +287,7 @@ char *holder_words(const struct model *model, const struct pmp_live_thread *wait
 	} else if (waiter->holder != SIZE_MAX) {
 		struct pmp_live_thread holder = model_thread(model, waiter->holder);
 
-		/* For what it waits is said after it. */
+		/* If it waits itself, the caller says for what. */
 		leaf[0] = '\0';
 		if (!holder.waits_for_lock)
 			leaf_text(model, holder.stack, leaf, sizeof(leaf));
