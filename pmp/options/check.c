@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What options mean together: which cannot be, and what is meant when they are not given.
- */
+/* Which options exclude each other, and the defaults that depend on other options. */
 #include "libpmp-program.h"
 #include "options/table.h"
 
@@ -23,7 +22,7 @@
 #define HEAP_STACK_DEFAULT (UINT64_C(64) << 10)
 #define HINT_SIZE 512
 
-/* Of a process at one moment, or for as long as -d or -n say; its status is the answer. */
+/* --locks=check looks once, or as long as -d or -n say, and answers by its exit status. */
 static bool check_check(const struct options *options)
 {
 	if (!options->check_locks)
@@ -73,8 +72,8 @@ static bool check_formats(const struct options *options)
 	return false;
 }
 
-/* A view needs a terminal that can be drawn on, and is this job's. Of a command it is for
- * what is recorded of its heap: others have the terminal. */
+/* A view needs a terminal that can be drawn on and belongs to this job. With a command it
+ * is for recorded heaps only: other commands keep the terminal. */
 static bool can_have_screen(const struct options *options)
 {
 	const char *term = getenv("TERM");
@@ -131,8 +130,8 @@ static bool check_sink(struct options *options)
 	return true;
 }
 
-/* May we read where threads wait in the kernel? The file is there for all users, and
- * only some may open or read it. */
+/* Can we read where threads wait in the kernel? The file exists for all users, but not
+ * all may open or read it. */
 static void warn_kernel(void)
 {
 	char byte;
@@ -150,7 +149,7 @@ static void warn_kernel(void)
 			     strerror(error));
 }
 
-/* A run has one set of options; where each process has a run of its own none is lost. */
+/* A run has one set of options; all sections are used if each process has its own run. */
 void options_warn_sections(const struct options *options)
 {
 	for (size_t i = 0; i < options->unmet_count; i++) {
@@ -173,7 +172,7 @@ void options_warn_sections(const struct options *options)
 	}
 }
 
-/* What has no effect here; worth a message only, as a configuration may have it. */
+/* Options without effect get only a message, as the configuration may contain them. */
 void options_warn(const struct options *options)
 {
 	const struct pmp_format *format = options->format;
@@ -207,7 +206,7 @@ void options_warn(const struct options *options)
 			     format->name);
 }
 
-/* --every and --keep want a name of its own for each file. */
+/* --every and --keep need a different name for each file. */
 static bool check_series(const struct options *options)
 {
 	const char *base = options->output ? filename_base(options->output) : "";
@@ -225,7 +224,7 @@ static bool check_series(const struct options *options)
 	return true;
 }
 
-/* What the flags say goes to the filter, too. */
+/* The filter needs these options too. */
 static bool set_filter(struct options *options)
 {
 	const struct pmp_filter_options flags = {
@@ -244,7 +243,7 @@ static bool set_filter(struct options *options)
 	return true;
 }
 
-/* Of `pmp -d 4100` the number may have been meant as a process. False. */
+/* In `pmp -d 4100` the number may have been meant as a pid. Returns false. */
 static bool nothing_given(const struct options *options)
 {
 	const struct option_row *row = options->last_row;
@@ -268,7 +267,7 @@ static bool nothing_given(const struct options *options)
 	return false;
 }
 
-/* A word that was not meant as a file is one. */
+/* A word may have been taken for a file by mistake. */
 static const char *several_hint(const struct options *options, char *hint)
 {
 	if (!options->file_count)
@@ -303,7 +302,7 @@ bool options_check_source(const struct options *options)
 	return true;
 }
 
-/* What a saved profile takes is bounded by the size of its file. */
+/* The size of the file limits the memory for a saved profile. */
 static void set_memory(struct options *options)
 {
 	if (!options->max_memory && !options->file_count)
@@ -327,7 +326,7 @@ static void set_length(struct options *options)
 		options->duration = DURATION_DEFAULT;
 }
 
-/* It is asked for, so that it is an error when it cannot be. */
+/* An error, not just a note: the user asked for it. */
 static bool check_servers(const struct options *options)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -343,7 +342,7 @@ static bool check_servers(const struct options *options)
 	return false;
 }
 
-/* Who can reach it from another machine has to have a token. */
+/* Clients from other machines must have a token. */
 static bool check_serve(const struct options *options)
 {
 	const bool file = options->output && strcmp(options->output, "-") != 0;
@@ -392,7 +391,7 @@ static bool is_heap_value(const char *name)
 	       strcmp(name, "inuse_objects") == 0 || strcmp(name, "inuse_space") == 0;
 }
 
-/* Of a saved profile the values are in the file. */
+/* The values of a saved profile are those in the file. */
 bool options_count_heap(const struct options *options)
 {
 	if (options->format->heap == PMP_HEAP_ALONE)
@@ -422,7 +421,7 @@ static bool check_heap(struct options *options)
 		const bool others =
 			options->heap.only || options->heap.stack || options->heap.mmap;
 
-		/* Of a saved profile age may be wanted. */
+		/* A saved profile may be filtered by age. */
 		if (!others && (!options->heap.age || options->file_count))
 			return true;
 		message_print("for example pmp --heap --heap-only -- COMMAND",
@@ -470,7 +469,7 @@ static bool check_census(const struct options *options)
 	return true;
 }
 
-/* A heap is read at once: slowly it would be of no one moment. */
+/* A heap is read at full speed: read slowly it would not be that of one moment. */
 static void set_cpu(struct options *options)
 {
 	const bool given = options->max_cpu != OPTIONS_NOT_GIVEN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Configuration files: who may have written them, and what their lines say. */
+/* Configuration files: who may have written them, and how their lines are parsed. */
 #include "options/config.h"
 
 #include <errno.h>
@@ -22,11 +22,11 @@
 #define SIZE_LIMIT (1 << 20)
 #define FILES_MAX 2
 #define PLACE_SIZE (PATH_MAX + 16)
-#define SHOWN_MAX 256 /* of an expression, in a message */
+#define SHOWN_MAX 256 /* characters of an expression in a message */
 #define BLANKS " \t\r"
 
 struct line {
-	const char *section; /* its regular expression; NULL: none */
+	const char *section; /* its regular expression; NULL: no section */
 	const char *name, *value;
 	unsigned number;
 	const struct file *file;
@@ -34,7 +34,7 @@ struct line {
 
 struct file {
 	char path[PATH_MAX];
-	char *text; /* cut up into the strings of lines */
+	char *text; /* split into the strings of lines */
 };
 
 struct config {
@@ -53,7 +53,7 @@ static int cannot_read(const char *path, int number)
 	return number == ENOMEM ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
 }
 
-/* Options say where root writes: only root may have written them. */
+/* Options say where root writes to, so only root may have written them. */
 static bool is_trusted(int fd, const struct stat *status)
 {
 	uid_t self = geteuid();
@@ -111,7 +111,7 @@ static int read_text(struct file *file, int fd, size_t size)
 	return PMP_EXIT_USAGE;
 }
 
-/* needed: that it is not there, or not for us, is an error. */
+/* needed: a missing or unreadable file is an error. */
 static int read_file(struct config *config, const char *path, bool needed)
 {
 	struct file *file = &config->files[config->file_count];
@@ -139,7 +139,7 @@ static int read_file(struct config *config, const char *path, bool needed)
 	return result;
 }
 
-/* ---- its lines ------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------ */
 
 static char *trim(char *text)
 {
@@ -153,7 +153,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* A value in quotation marks is what is between them. */
+/* Strip the quotation marks around a value. */
 static char *unquote(char *text)
 {
 	size_t length = strlen(text);
@@ -169,7 +169,7 @@ static bool has_open_quote(const char *text)
 	return (*text == '"' || *text == '\'') && !strchr(text + 1, *text);
 }
 
-/* A comment begins with # at the start of a word, but not in quotation marks. */
+/* A comment begins with # at the start of a word, outside quotation marks. */
 static void cut_comment(char *text)
 {
 	char quote = 0;
@@ -201,7 +201,7 @@ static bool check_section(const char *regex)
 	char whole[PMP_CONFIG_WHOLE_SIZE];
 	int code = pattern_set(&pattern, regex, &err);
 
-	/* Which may be too long while the part of it is not. */
+	/* The whole may be too long even if the part is not. */
 	if (!code)
 		code = pattern_set(&pattern, config_whole(regex, whole), &err);
 	pattern_free(&pattern);
@@ -211,7 +211,7 @@ static bool check_section(const char *regex)
 	return !code;
 }
 
-/* "[name:RE]": *section becomes RE. */
+/* "[name:RE]": sets *section to RE. */
 static bool take_section(char *text, const char **section)
 {
 	static const char prefix[] = "[name:";
@@ -303,7 +303,7 @@ static bool take_lines(struct config *config, const struct file *file)
 	return good;
 }
 
-/* ---- all of it ------------------------------------------------------------------- */
+/* ---- all files --------------------------------------------------------------------- */
 
 static int read_files(struct config *config, const char *path)
 {
@@ -360,7 +360,7 @@ bool config_apply(const struct config *config, const struct config_user *user)
 		const struct line *line = &config->lines[i];
 
 		set_place(line);
-		/* Lines of one section are together, and have the same pointer. */
+		/* Lines of a section are adjacent and share the pointer. */
 		if (line->section != section) {
 			section = line->section;
 			meant = !section;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * %p, %n, %t, %c and %% in the names of files. A name with a time or a counter is
- * never used twice: the one who writes it asks for the next until it is free.
+ * %p, %n, %t, %c and %% in file names. A name with a time or a counter is never reused:
+ * the writer asks for the next name until one is free.
  */
 #include "options/filename.h"
 
@@ -14,7 +14,7 @@
 #define COUNTER_DIGITS 9
 #define DATE_DIGITS 8
 #define TIME_DIGITS 6
-#define MATCH_STEPS 4096 /* more is a pattern of nothing but digits: no match */
+#define MATCH_STEPS 4096 /* more: the pattern is nothing but digits; no match */
 
 #define DIGITS "0123456789"
 
@@ -27,7 +27,7 @@ bool filename_check(const char *pattern)
 			continue;
 		if (!*++pattern || !strchr("pntc%", *pattern))
 			return false;
-		/* Which one is free is found in one directory. */
+		/* The search for a free name covers one directory. */
 		if (*pattern == 'c' && pattern < base)
 			return false;
 	}
@@ -70,7 +70,7 @@ void filename_process(const char *process, char *text, size_t size)
 		text[0] = '_';
 }
 
-/* base: in the last component, the only one in which a name can give way. */
+/* base: in the last component, the only one where a suffix can make the name unique. */
 static void convert(const struct filename *filename, char letter, bool base,
 		    char text[PART_SIZE])
 {
@@ -117,7 +117,7 @@ int filename_expand(const struct filename *filename, char *path, size_t size)
 	return 0;
 }
 
-/* ---- which names fit ---------------------------------------------------------- */
+/* ---- matching --------------------------------------------------------------------- */
 
 struct match {
 	char process[PART_SIZE];
@@ -136,7 +136,7 @@ static uint64_t read_number(const char *digits, size_t length)
 	return number;
 }
 
-/* A number of at most that many digits, as we print it; then the rest. */
+/* A number as we print it, of at most most digits; then the rest. */
 static bool match_number(struct match *state, const char *pattern, const char *name,
 			 size_t most)
 {
@@ -156,7 +156,7 @@ static bool match_number(struct match *state, const char *pattern, const char *n
 	return false;
 }
 
-/* 20261121-104500, perhaps with _2; then the rest. */
+/* 20261121-104500, optionally with _2; then the rest. */
 static bool match_time(struct match *state, const char *pattern, const char *name)
 {
 	const char *end = name + DATE_DIGITS + 1 + TIME_DIGITS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --help, and the list for the completion of shells. */
+/* --help, and the list for shell completion. */
 #include "options/table.h"
 
 #include <errno.h>
@@ -52,8 +52,8 @@ int options_help(void)
 	return PMP_EXIT_OUTPUT;
 }
 
-/* "-f	--format	FORMAT	raw folded pmp	format of the output": what is not there
- * is -, a value that may be missing in brackets. */
+/* "-f	--format	FORMAT	raw folded pmp	format of the output". A missing field is
+ * "-"; an optional value is in brackets. */
 int options_list(void)
 {
 	char formats[256];

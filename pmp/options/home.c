@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Folders that the environment names. */
+/* Folders named by the environment. */
 #include "options/home.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Who owns the folder, or the nearest one above it that is there? */
+/* Does the folder, or the nearest existing one above it, belong to root or this user? */
 static bool is_own(const char *folder)
 {
 	char path[PATH_MAX];

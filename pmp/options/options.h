@@ -19,11 +19,11 @@ struct id_list {
 struct config;
 struct option_row;
 
-/* A section of the configuration that is for some of the targets, so for none. */
+/* A section of the configuration that applies to only some targets, so it is not used. */
 struct unmet_section {
 	const char *regex;
-	pid_t pid;    /* the first target that it is not for */
-	size_t count; /* how many there are */
+	pid_t pid;    /* the first target it does not apply to */
+	size_t count; /* number of these targets */
 };
 
 enum color { PMP_COLOR_AUTO, PMP_COLOR_ALWAYS, PMP_COLOR_NEVER };
@@ -33,143 +33,143 @@ struct options {
 	struct id_list pids;
 	struct id_list tids;
 	const char *name; /* NULL, or a regular expression */
-	uid_t user;	  /* of --name; valid if has_user */
+	uid_t user;	  /* for --name; valid if has_user */
 	bool has_user;
 	char **command; /* NULL, or ends with NULL */
 	bool children;
-	const char **files; /* saved profiles */
+	const char **files; /* saved profiles or core files */
 	size_t file_count;
 	/* Sampling; times in ns, 0: no limit. */
 	uint64_t count;
 	uint64_t duration;
 	uint64_t interval;
 	uint64_t max_stop;
-	uint64_t max_cpu;    /* percent of a processor */
-	uint64_t census_cpu; /* the same, of what reads a heap for the live view */
+	uint64_t max_cpu;    /* percent of a CPU */
+	uint64_t census_cpu; /* the same, for reading a heap for the live view */
 	uint64_t max_frames;
 	uint64_t max_memory; /* bytes */
-	uint64_t history;    /* ns, of --serve */
+	uint64_t history;    /* ns, for --serve */
 	unsigned stop;	     /* enum pmp_stop */
 	unsigned unwind;     /* enum pmp_unwind */
 	bool no_restart;
-	/* Memory. */
+	/* Heap. */
 	struct {
 		bool on;
-		bool exact;	/* every call */
-		bool mmap;	/* and the program's own mmap() and its like */
-		bool only;	/* no samples of threads */
+		bool exact;	/* record every call */
+		bool mmap;	/* also the program's own mmap() and the like */
+		bool only;	/* do not sample threads */
 		uint64_t rate;	/* mean bytes between two samples */
-		uint64_t stack; /* bytes that are copied of one, at most */
-		uint64_t age;	/* ns: what lives is older */
+		uint64_t stack; /* bytes to copy of a stack, at most */
+		uint64_t age;	/* ns: minimum age of live blocks */
 	} heap;
-	unsigned types; /* 1: no classes of blocks */
+	unsigned types; /* 1: without classes of blocks */
 	/* Sink. */
 	const struct pmp_format *format;
-	const struct option_row *format_row; /* that has named it, in these arguments */
-	/* What another option there had named before, or NULL. */
+	const struct option_row *format_row; /* named it, in these arguments */
+	/* The format that another option named before, or NULL. */
 	const struct pmp_format *other_format;
 	const struct option_row *other_row;
-	bool check_locks;   /* nothing is written: is there a deadlock? */
+	bool check_locks;   /* write nothing: is there a deadlock? */
 	const char *output; /* NULL: standard output */
-	bool proto;	/* the format has a form for pprof, and the output is called so */
-	uint64_t every; /* ns between files; 0: one file */
-	uint64_t keep;	/* files; 0: all */
-	const char *diff;	 /* NULL, or a saved profile to compare with */
-	const char *sample_type; /* NULL: the usual one of a saved profile */
+	bool proto;	    /* write the format as pprof, as the output's name asks */
+	uint64_t every;	    /* ns between files; 0: one file */
+	uint64_t keep;	    /* number of files; 0: all */
+	const char *diff;   /* NULL, or a saved profile to compare with */
+	const char *sample_type; /* NULL: the default of the saved profile */
 	const char *title;
 	uint64_t width; /* 0: the default */
 	bool icicle, by_state;
-	const char *serve;	/* address of the server, or NULL: none */
-	const char *maybe_port; /* NULL, or the operand after a --serve without address */
-	const char *serve_token;  /* NULL, or the file that has it */
-	const char **serve_hosts; /* other right names of this machine */
+	const char *serve;	  /* address of the server; NULL: no server */
+	const char *maybe_port;	  /* operand after --serve without address, or NULL */
+	const char *serve_token;  /* name of the file with the token, or NULL */
+	const char **serve_hosts; /* other valid names of this machine */
 	size_t serve_host_count;
 	bool serve_no_cmdline;
 	bool on_demand;
-	bool wants_screen; /* no sink was asked for and stdout is a terminal */
+	bool wants_screen; /* no output was asked for, and stdout is a terminal */
 	/* Threads. */
 	struct pattern threads;
 	struct pattern not_threads;
 	bool by_thread;
 	/* Waits. */
 	bool peers, waits, by_lock;
-	/* What is shown. */
+	/* Filters. */
 	struct pmp_filter *filter; /* NULL: all */
 	unsigned idle;		   /* enum pmp_idle */
 	bool fold_recursion, by_group, no_fold_threads;
 	/* Frames and symbols. */
 	bool lines, no_inline, no_demangle, module, no_symbols, kernel;
 	bool debuginfod;
-	bool no_sandbox;	       /* files are read by this process */
-	const char *debug_dir, *symfs; /* NULL: the default; none */
-	const char *exe; /* the program of a core file; NULL: where it was */
-	unsigned sort;	 /* enum pmp_sort */
-	unsigned color;	 /* enum color */
+	bool no_sandbox;	       /* read files in this process */
+	const char *debug_dir, *symfs; /* NULL: the default; NULL: none */
+	const char *exe;	       /* program of a core file; NULL: where it was */
+	unsigned sort;		       /* enum pmp_sort */
+	unsigned color;		       /* enum color */
 	/* Other. */
 	bool stats, quiet, help, version, list;
 	const char *log;   /* NULL: none */
 	uint64_t max_wall; /* ns; 0: no limit */
 	unsigned verbose;
-	const char *config_file;     /* NULL: the usual ones */
-	struct config *config;	     /* what is in them */
-	struct unmet_section *unmet; /* sections */
+	const char *config_file;     /* NULL: the default ones */
+	struct config *config;	     /* contents of these files */
+	struct unmet_section *unmet; /* sections not used */
 	size_t unmet_count;
-	const char *debug; /* PMP_DEBUG, or NULL */
-	char **words;	   /* of PMP_OPTS */
-	/* The last word, if it could be a process but is the value of an option; or NULL. */
+	const char *debug; /* value of PMP_DEBUG, or NULL */
+	char **words;	   /* words of PMP_OPTS */
+	/* The last word, if it could be a pid but is the value of an option; or NULL. */
 	const char *last_value;
 	const struct option_row *last_row; /* that option */
 };
 
 /**
- * Read the configuration, PMP_OPTS, PMP_DEBUG and the command line, each over the one
- * before it. Strings are borrowed from argv and the environment. Returns 0, or the
- * status to end with: the message is printed. With help or version set nothing else is
- * checked.
+ * Read the configuration, PMP_OPTS, PMP_DEBUG and the command line, each overriding those
+ * before it. Strings are borrowed from argv and the environment. Returns 0, or the status
+ * to exit with, after printing a message. If help or version is set, nothing else
+ * is checked.
  */
 int options_parse(struct options *options, int argc, char **argv);
 
-/* What sections of the configuration are chosen by. */
+/* What the sections of the configuration must match. */
 struct target_names {
-	const struct id_list *pids; /* all of them have to match */
-	const char *command;	    /* or this one; NULL: none */
+	const struct id_list *pids; /* all of them must match */
+	const char *command;	    /* or only this; NULL: none */
 };
 
 /**
- * The same once more, with the sections that are meant. To be called before anything
- * else uses the options when options_unsettled(), which leaves the checks to this.
+ * Read everything again, with the sections that apply. If options_unsettled(), call it
+ * before anything else uses the options: the checks are left to it.
  */
 int options_settle(struct options *options, int argc, char **argv,
 		   const struct target_names *names);
 bool options_unsettled(const struct options *options);
 void options_free(struct options *options);
 
-/** Is what is counted that of a heap, not of samples? */
+/** Does the run count a heap instead of samples? */
 bool options_count_heap(const struct options *options);
 
 /** Print --help, made from the table, to standard output. 0 or a status. */
 int options_help(void);
 
-/** Print the table for scripts that complete command lines: a line for each option, its
- * letter, name, value, words and help separated by tabs. 0 or a status. */
+/** Print the table for shell completion: a line for each option, with letter, name, value,
+ * words and help separated by tabs. 0 or a status. */
 int options_list(void);
 
-/** The format that belongs to the extension of a file name, or NULL. */
+/** The format for the extension of a file name, or NULL. */
 const struct pmp_format *options_format_of(const char *path);
 
-/** Append an id unless it is there already. False: no memory. */
+/** Append an id unless it is in the list. False: no memory. */
 bool id_list_add(struct id_list *list, pid_t id);
 
-/** Say which of the options change nothing. To be called when it is known who hears. */
+/** Warn about options without effect. Call it once messages can be shown. */
 void options_warn(const struct options *options);
-/** Say which sections of the configuration are not used, as targets differ. */
+/** Warn about sections that are not used because targets differ. */
 void options_warn_sections(const struct options *options);
-/** Are there to be colours on a terminal? */
+/** Use colours on this terminal? */
 bool options_color(const struct options *options, int terminal);
 
-/** Is a thread of this id and name wanted? */
+/** Is a thread with this id and name wanted? */
 bool options_want(const struct options *options, pid_t tid, const char *name);
-/** PMP_ELIMIT: that is not known any more, as an expression has taken too many steps. Or 0. */
+/** PMP_ELIMIT: unknown from now on, as an expression took too many steps; else 0. */
 int options_problem(const struct options *options, struct pmp_error *err);
 
 #endif

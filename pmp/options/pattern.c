@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A pattern is a filter of the library with one expression, whose steps are limited. */
+/* A pattern is a filter of the library with one expression, which limits its steps. */
 #include "options/pattern.h"
 
 #include <stddef.h>
 
-#define KIND PMP_FILTER_FOCUS /* any that is no replacement */
+#define KIND PMP_FILTER_FOCUS /* any kind that is not a replacement */
 
 int pattern_set(struct pattern *pattern, const char *text, struct pmp_error *err)
 {

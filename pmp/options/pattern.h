@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Regular expressions of options, with the bounds that those of filters have. */
+/* Regular expressions of options, with the limits that filters have. */
 #ifndef PMP_OPTIONS_PATTERN_H
 #define PMP_OPTIONS_PATTERN_H
 
@@ -8,17 +8,17 @@
 #include "libpmp.h"
 
 struct pattern {
-	struct pmp_filter *filter; /* NULL: none is given */
+	struct pmp_filter *filter; /* NULL: no expression */
 };
 
 /**
- * Take an expression instead of the one before it. PMP_ENOMEM, or PMP_EINVAL: the
- * message says what is wrong with it, and pattern is without one.
+ * Replace the expression. PMP_ENOMEM, or PMP_EINVAL: the message says what is wrong;
+ * pattern then has none.
  */
 int pattern_set(struct pattern *pattern, const char *text, struct pmp_error *err);
-/** Never, if none is given. */
+/** False without an expression. */
 bool pattern_matches(const struct pattern *pattern, const char *name);
-/** As pmp_filter_problem() has it. */
+/** See pmp_filter_problem(). */
 int pattern_problem(const struct pattern *pattern, struct pmp_error *err);
 void pattern_free(struct pattern *pattern);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where options come from, each over the one before it: configuration files (config.c),
- * PMP_OPTS, the command line. Once the targets are known all is read again, with the
- * sections that are meant.
+ * Where options come from, each source overriding those before it: configuration files
+ * (config.c), PMP_OPTS, the command line. Once the targets are known, everything is read
+ * again with the sections that apply.
  */
 #include "options/table.h"
 
@@ -17,7 +17,7 @@
 #define INTERVAL_DEFAULT UINT64_C(100000000)
 #define MAX_STOP_DEFAULT UINT64_C(20000000)
 
-/* The words of PMP_OPTS stand before those of the command line. */
+/* The words of PMP_OPTS precede those of the command line. */
 static bool parse_environment(struct options *options, char *program)
 {
 	const char *line = getenv("PMP_OPTS"), *problem;
@@ -50,10 +50,10 @@ static bool parse_environment(struct options *options, char *program)
 
 struct settling {
 	struct options *options;
-	const struct target_names *names; /* NULL: without sections */
+	const struct target_names *names; /* NULL: leave out sections */
 };
 
-/* Of sections that are not meant as well: the value is taken on trial. */
+/* Takes the value on trial, as sections that do not apply are checked too. */
 static bool is_right(const struct option_row *row, const char *value)
 {
 	struct options trial = { 0 };
@@ -96,7 +96,7 @@ static int compare_ids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* For options_warn_sections(); each once, though there may be several of that name. */
+/* For options_warn_sections(); each expression once, even if several sections have it. */
 static bool add_unmet(struct options *options, const struct unmet_section *section)
 {
 	size_t count = options->unmet_count;
@@ -115,7 +115,7 @@ static bool add_unmet(struct options *options, const struct unmet_section *secti
 	return true;
 }
 
-/* Are all targets among those found, which are in order? */
+/* Are all targets among those found? found must be sorted. */
 static bool all_found(const struct settling *settling, const char *regex,
 		      const pid_t *found, size_t count, bool *result)
 {
@@ -135,7 +135,7 @@ static bool all_found(const struct settling *settling, const char *regex,
 	return add_unmet(settling->options, &unmet);
 }
 
-/* Whole names: the command's base name, or what --name would find. */
+/* Matches whole names: the command's base name, or what --name would find. */
 static bool section_applies(void *arg, const char *regex, bool *result)
 {
 	const struct settling *settling = arg;
@@ -169,7 +169,7 @@ static bool section_applies(void *arg, const char *regex, bool *result)
 	return known;
 }
 
-/* ---- all of it, in its order ----------------------------------------------------- */
+/* ---- everything, in order ---------------------------------------------------------- */
 
 static void set_defaults(struct options *options)
 {
@@ -183,7 +183,7 @@ static void set_defaults(struct options *options)
 		options->debug = NULL;
 }
 
-/* PMP_OPTS and the command line. */
+/* Parse PMP_OPTS and the command line. */
 static bool parse_both(struct options *options, int argc, char **argv)
 {
 	static char no_name[] = "pmp";
@@ -192,7 +192,7 @@ static bool parse_both(struct options *options, int argc, char **argv)
 	       (argc == 0 || options_take(options, argc, argv, false));
 }
 
-/* Everything again, in its order; names NULL: without sections. */
+/* Parse everything again, in order; names NULL: leave out sections. */
 static bool parse_all(struct options *options, int argc, char **argv,
 		      const struct target_names *names)
 {
@@ -213,7 +213,7 @@ static bool parse_all(struct options *options, int argc, char **argv,
 	options->config = config;
 	if (!config_apply(config, &user))
 		return false;
-	/* A file on the command line chooses its format itself, if it can. */
+	/* A file named on the command line determines its own format, if it can. */
 	format = options->format;
 	output = options->output;
 	options->format = NULL;

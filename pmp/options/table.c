@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The command line. Everything about an option is in its row of the table: how it
- * is spelled, what its value must be, where the value goes, and its help text. What options
- * mean together says check.c.
+ * The command line. The row of an option in the table defines how it is spelled, what its
+ * value must be, where the value is stored, and its help. check.c checks options against
+ * each other.
  */
 #include "options/table.h"
 
@@ -28,16 +28,16 @@
 #define EVERY_MIN UINT64_C(100000000) /* 100 ms */
 #define HISTORY_MIN UINT64_C(1000000000)
 #define WALL_MIN UINT64_C(1000000000)
-#define TIME_MAX UINT64_C(31536000000000000) /* a year */
+#define TIME_MAX UINT64_C(31536000000000000) /* 1 year */
 #define MEMORY_MIN (UINT64_C(16) << 20)
 #define MEMORY_MAX (UINT64_C(1) << 40)
 #define HEAP_RATE_MIN (UINT64_C(4) << 10)
 #define HEAP_RATE_MAX (UINT64_C(1) << 30)
 #define HEAP_STACK_MIN (UINT64_C(4) << 10)
 #define HEAP_STACK_MAX (UINT64_C(1) << 20)
-#define CPU_LIMIT 100000 /* percent: of a thousand processors */
+#define CPU_LIMIT 100000 /* percent: a thousand CPUs */
 #define HINT_SIZE 512
-#define SHOWN_MAX 256 /* of a value, in a message that says what is wrong with it */
+#define SHOWN_MAX 256 /* characters of a wrong value in a message */
 
 enum { LONG_BASE = 256, OPERAND = 1 };
 
@@ -266,7 +266,7 @@ static const struct option_row rows[] = {
 	  .help = "print more; repeatable" },
 	{ OTHER, 'h', "help", NULL, take_flag, TO(help), .help = "this text" },
 	{ OTHER, 'V', "version", NULL, take_flag, TO(version), .help = "the version" },
-	/* Without a help text: for the completion of shells only. */
+	/* No help text: for shell completion only. */
 	{ OTHER, 0, "list-options", NULL, take_flag, TO(list) },
 };
 
@@ -277,7 +277,7 @@ static void *field(struct options *options, const struct option_row *row)
 	return (char *)options + row->offset;
 }
 
-/* "option --count: '0' is not WHAT", and a right one as the hint. */
+/* Print "option --count: '0' is not WHAT", with a valid example as the hint. */
 __attribute__((format(printf, 3, 4))) static bool
 wrong(const struct option_row *row, const char *text, const char *format, ...)
 {
@@ -308,7 +308,7 @@ int options_status(void)
 	return lacked_memory ? PMP_EXIT_FAILED : PMP_EXIT_USAGE;
 }
 
-/* An expression or a replacement that the library has refused. */
+/* The library has rejected an expression or a replacement. */
 static bool bad_pattern(const struct option_row *row, const char *text,
 			const struct pmp_error *err)
 {
@@ -461,7 +461,7 @@ static bool take_pattern(struct options *options, const struct option_row *row,
 	return bad_pattern(row, text, &err);
 }
 
-/* It is compiled where processes are looked for: here it is checked. */
+/* Only checked here; it is compiled where processes are looked for. */
 static bool take_name(struct options *options, const struct option_row *row,
 		      const char *text)
 {
@@ -526,7 +526,7 @@ bool id_list_add(struct id_list *list, pid_t id)
 	return true;
 }
 
-/* One id of length characters: 0, or -1 when it is none. */
+/* An id of length characters; -1: invalid. */
 static pid_t parse_id(const char *text, size_t length)
 {
 	char digits[16];
@@ -553,7 +553,7 @@ static bool take_ids(struct options *options, const struct option_row *row,
 {
 	const char *at = text;
 
-	/* `pmp -p $(pidof nothing) --raw` takes the next option for the value. */
+	/* In `pmp -p $(pidof nothing) --raw` the next option would be the value. */
 	if (!*text || (*text == '-' && !(text[1] >= '0' && text[1] <= '9')))
 		return needs_id(row);
 	for (;;) {
@@ -583,7 +583,7 @@ void options_formats(char *text, size_t size)
 					   i ? " " : "", pmp_format(i)->name);
 }
 
-/* Of the same option the last one counts; of different ones none is dropped in silence. */
+/* If an option is repeated, the last one counts; other options conflict: other_row. */
 static void set_format(struct options *options, const struct option_row *row,
 		       const struct pmp_format *format)
 {
@@ -694,7 +694,7 @@ static bool is_ids(const char *text)
 	return *text && strspn(text, "0123456789,") == strlen(text);
 }
 
-/* An operand: a number is a process id, anything else a saved profile. */
+/* An operand: a number is a pid, anything else a saved profile or core file. */
 static bool take_operand(struct options *options, const char *text)
 {
 	const char **files;
@@ -709,7 +709,7 @@ static bool take_operand(struct options *options, const char *text)
 	return true;
 }
 
-/* "512K": no process id */
+/* "512K", but not a pid. */
 static bool is_size(const char *text)
 {
 	uint64_t size;
@@ -717,7 +717,7 @@ static bool is_size(const char *text)
 	return value_size(text, &size) && !is_ids(text);
 }
 
-/* Is it meant for the option before it, which takes a value only after "="? */
+/* Was it meant for the preceding option, which takes a value only after "="? */
 static bool is_its_value(const struct option_row *row, const char *text)
 {
 	if (!row)
@@ -735,10 +735,10 @@ static int value_of(const struct option_row *row)
 	return row->may_lack_value ? optional_argument : required_argument;
 }
 
-/* What getopt_long() needs, from the table. */
+/* Make what getopt_long() needs from the table. */
 static void make_getopt(char *letters, struct option *names)
 {
-	*letters++ = '-'; /* operands in their order, as the value of OPERAND */
+	*letters++ = '-'; /* operands in order, as values of OPERAND */
 	*letters++ = ':'; /* a missing value gives ":", an unknown option "?" */
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		names[i] = (struct option){ rows[i].name, value_of(&rows[i]), NULL,
@@ -799,7 +799,7 @@ static const struct option_row *find_row(int key)
 	return NULL;
 }
 
-/* getopt_long() returned '?' (unknown) or ':' (no value). */
+/* getopt_long() returned '?' (unknown) or ':' (missing value). */
 static bool bad_option(int key, char **argv)
 {
 	const struct option_row *row = find_row(optopt);
@@ -880,7 +880,7 @@ static bool ends_in(const char *path, const char *extension)
 	       strcmp(path + length - end, extension) == 0;
 }
 
-/* Of several the one that says most: x.speedscope.json is not just json. */
+/* The longest matching extension wins: x.speedscope.json is not just json. */
 const struct pmp_format *options_format_of(const char *path)
 {
 	const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');

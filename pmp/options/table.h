@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of options, for what reads, checks and prints them. */
+/* The table of options, shared by the code that reads, checks and prints them. */
 #ifndef PMP_OPTIONS_TABLE_H
 #define PMP_OPTIONS_TABLE_H
 
 #include "options/options.h"
 
-#define OPTIONS_NOT_GIVEN UINT64_MAX /* a number whose default depends on others */
+#define OPTIONS_NOT_GIVEN UINT64_MAX /* if the default depends on other options */
 #define PMP_SEE_HELP "see pmp --help"
 
 struct option_row;
 
-/* Takes the value of an option; false: it is wrong, and it has been said. */
+/* Takes the value of an option; false: it is wrong, a message has been printed. */
 typedef bool option_taker(struct options *options, const struct option_row *row,
 			  const char *text);
 
 struct option_row {
-	unsigned group; /* see option_group() */
-	char letter;	/* 0: only a long name */
+	unsigned group; /* for option_group() */
+	char letter;	/* 0: long name only */
 	const char *name;
-	const char *value; /* name of its value; NULL: takes none */
+	const char *value; /* name of the value; NULL: no value */
 	option_taker *take;
-	size_t offset; /* where the value goes in struct options */
+	size_t offset; /* of the value in struct options */
 	uint64_t min, max;
-	const char *words;   /* of take_word: in the order of the enum, blanks between */
-	const char *example; /* of a right value */
+	const char *words;   /* for take_word: in enum order, separated by blanks */
+	const char *example; /* of a valid value */
 	const char *help;
-	bool may_lack_value; /* NULL is taken then; else it follows '=' */
+	bool may_lack_value; /* take may get NULL; a value must follow '=' */
 };
 
-/* The rows in their order; NULL after the last. */
+/* Row i of the table; NULL after the last. */
 const struct option_row *option_row(size_t i);
 const struct option_row *option_named(const char *name);
 /* The title of a group of rows; NULL after the last. */
 const char *option_group(unsigned group);
-/* Not what is sampled, what ends pmp at once, and where options come from. */
+/* False for options that select a source, end pmp at once, or name the configuration. */
 bool option_is_for_config(const struct option_row *row);
-/* The words that its value may be, "raw folded pmp", or NULL; put into buffer if need be. */
+/* The words that the value may be, "raw folded pmp", or NULL; uses buffer if needed. */
 const char *option_words(const struct option_row *row, char *buffer, size_t size);
 
-/* Take one vector of arguments. from_environment: options only. False: they are wrong,
- * and it has been said. */
+/* Take one vector of arguments. from_environment: no operands. False: they are wrong, a
+ * message has been printed. */
 bool options_take(struct options *options, int argc, char **argv, bool from_environment);
 
-/* Names of all formats, with blanks between. */
+/* The names of all formats, separated by blanks. */
 void options_formats(char *text, size_t size);
-/* Says so; false. */
+/* Prints that there is no memory; returns false. */
 bool options_no_memory(void);
-/** Why options could not be read: PMP_EXIT_USAGE, or PMP_EXIT_FAILED for want of memory. */
+/** Why options could not be read: PMP_EXIT_USAGE, or PMP_EXIT_FAILED if out of memory. */
 int options_status(void);
 
 /* ---- check.c ----------------------------------------------------------- */
 
-/* Is there exactly one source? False: it has been said. */
+/* Is there exactly one source? False: a message has been printed. */
 bool options_check_source(const struct options *options);
-/* Are the others right together? What was not given gets its default. 0 or a status. */
+/* Check that the other options fit together, and set defaults. 0 or a status. */
 int options_check(struct options *options);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Users, read by hand: getpwnam() would load modules into a static program, and root's. */
+/* Reads /etc/passwd directly: getpwnam() would load modules into a static program, which
+ * may run as root. */
 #include "options/user.h"
 
 #include <pwd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Users by name and by id, as /etc/passwd has them. */
+/* Users by name and by id, from /etc/passwd. */
 #ifndef PMP_OPTIONS_USER_H
 #define PMP_OPTIONS_USER_H
 
@@ -8,9 +8,9 @@
 
 #define USER_NAME_SIZE 40
 
-/** "mysql" or "104": the id of a user. False: there is no user of that name. */
+/** The id of a user: "mysql" or "104". False: there is no such user. */
 bool user_find(const char *text, uid_t *user);
-/** The name of a user, or the id if it has none. */
+/** The name of a user, or the id if there is none. */
 void user_name(uid_t user, char name[USER_NAME_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values on the command line. Times are read in integers, so that neither the
- * locale nor rounding has a say.
+ * Values on the command line. Times are parsed as integers, which avoids the locale
+ * and rounding.
  */
 #include "options/value.h"
 
@@ -22,7 +22,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Digits at *text, at least one; *text is moved past them. */
+/* Parse at least one digit at *text, and move *text past the digits. */
 static bool take_digits(const char **text, uint64_t *number)
 {
 	const char *at = *text;
@@ -38,7 +38,7 @@ static bool take_digits(const char **text, uint64_t *number)
 	return true;
 }
 
-/* "1.5" or ".5" in billionths; *text is moved past it. Digits below those are cut off. */
+/* Parse "1.5" or ".5" in billionths, and move *text past it. More digits are ignored. */
 static bool take_nano(const char **text, uint64_t *nano)
 {
 	uint64_t whole = 0, fraction = 0;
@@ -115,7 +115,7 @@ bool value_frequency(const char *text, uint64_t *interval)
 	return true;
 }
 
-/* Copy one word, unquoted, from *line to *to. NULL or what is wrong with it. */
+/* Copy one word from *line to *to, unquoted. Returns NULL, or what is wrong with it. */
 static const char *take_word(const char **line, char **to)
 {
 	const char *at = *line;
