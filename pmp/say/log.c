@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of the log file, whole or not at all. */
+/* Writes lines of the log file, whole or not at all. */
 #include "say/log.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include "sink/directory.h"
 #include "options/filename.h"
 
-#define LINE_SIZE 4096 /* messages are shorter */
+#define LINE_SIZE 4096 /* longer than any message */
 #define LOG_MODE 0600
 
-/* Is it a file that we may append to? 0, an errno or LOG_... */
+/* May we append to this file? 0, an errno or LOG_... */
 static int check(int fd, bool foreign)
 {
 	struct stat status;
@@ -32,8 +32,8 @@ static int check(int fd, bool foreign)
 	return S_ISCHR(status.st_mode) && !foreign ? 0 : LOG_NO_FILE;
 }
 
-/* Follow links to the file, where no other user can have made them; the descriptor of its
- * directory or a negative errno. */
+/* Follow links to the file as long as no other user can have made them. Returns the
+ * descriptor of its directory, or a negative errno. */
 static int open_directory(char path[PATH_MAX], bool *foreign)
 {
 	for (unsigned i = 0; i <= DIRECTORY_LINKS; i++) {
@@ -51,7 +51,7 @@ static int open_directory(char path[PATH_MAX], bool *foreign)
 	return -EMLINK;
 }
 
-/* Its descriptor or a negative errno. */
+/* Returns its descriptor, or a negative errno. */
 static int open_log(const char *name, bool *foreign)
 {
 	const int flags =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages. Each is one write to standard error, so that those of the sampler and of
- * other programs do not mix with it. What is said is also logged, if there is a log.
+ * Messages. Each is one write to standard error, so that it does not mix with those of
+ * the sampler and of other programs. If there is a log, it gets them too.
  */
 #include "say/message.h"
 
@@ -26,17 +26,17 @@ static struct {
 	void *arg;
 } diverted;
 
-/* How much is said, and where else: set once, before the run. */
+/* Settings, made once before the run. */
 static struct {
 	bool quiet, color;
 	char log[PATH_MAX]; /* empty: none */
 	bool log_failed;
-	char place[PLACE_SIZE]; /* in a file, that messages are about; or empty */
+	char place[PLACE_SIZE]; /* what messages refer to, in a file; or empty */
 } settings;
-/* What has to be done before a message. */
+/* Called before each message. */
 static void (*clear_first)(void);
 
-/* Standard error is the last resort: what cannot be written there is lost. */
+/* Standard error is the last resort: if it cannot be written, the text is lost. */
 static void emit(const char *text, size_t length)
 {
 	ssize_t n;
@@ -110,7 +110,7 @@ static void log_line(const char *text, const char *hint)
 	number = log_append(path, hint && *hint ? line : safe);
 	if (!number)
 		return;
-	/* Say it once; the next line may find room again. */
+	/* Say so once; later lines may find room again. */
 	if (!settings.log_failed)
 		cannot_log(path, number);
 	settings.log_failed = true;
@@ -161,7 +161,7 @@ bool message_heard(void)
 	return !settings.quiet || *settings.log;
 }
 
-/* shown: on standard error, not only in the log. */
+/* shown: print it, not only to the log. */
 __attribute__((format(printf, 3, 0))) static void say(bool shown, const char *hint,
 						      const char *format, va_list args)
 {
@@ -245,7 +245,7 @@ enum exit_status message_status(int code)
 	}
 }
 
-/* Is word one of the comma-separated words of list? */
+/* Is word one of the words in a comma-separated list? */
 static bool listed(const char *list, const char *word)
 {
 	size_t length = strlen(word);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of progress. While a file is read the loop does not come here: then it is a signal
- * handler that writes a line which has been made before.
+ * The progress line. While a file is read the main loop does not get here, so a signal
+ * handler writes a line that was prepared before.
  */
 #include "say/progress.h"
 
@@ -25,7 +25,7 @@
 #define COLUMNS_MIN 20
 #define ERASE "\r\033[K"
 
-/* For the handler, and for messages, which know nothing of this. */
+/* For the handler, and for messages, which know nothing of struct progress. */
 static struct {
 	volatile sig_atomic_t visible;
 	char line[LINE_SIZE + sizeof(ERASE)];
@@ -39,7 +39,7 @@ static void put(const char *text, size_t length)
 	(void)n;
 }
 
-/* What another job prints must not be mixed with it. */
+/* Do not mix with the output of another job. */
 static bool is_foreground(void)
 {
 	return tcgetpgrp(STDERR_FILENO) == getpgrp();
@@ -71,8 +71,8 @@ static size_t columns(void)
 	return size.ws_col;
 }
 
-/* Ready to be written; false: there is no room for it. The last column stays free, as
- * some terminals begin a new line after it. */
+/* Prepare the line; false: the terminal is too narrow. The last column stays free, as
+ * some terminals wrap after it. */
 static bool make_line(const char *text)
 {
 	char safe[LINE_SIZE];
@@ -82,7 +82,7 @@ static bool make_line(const char *text)
 		return false;
 	pmp_escape(text, safe, sizeof(safe));
 	length = strlen(safe);
-	/* Bytes, not columns: too short rather than too long, and no half letters. */
+	/* Counts bytes, not columns: better too short than too long. Cuts no character. */
 	if (length > width - 1)
 		length = width - 1;
 	while (length && ((unsigned char)safe[length] & 0xc0) == 0x80)
@@ -103,7 +103,7 @@ void progress_open(struct progress *progress, const struct options *options)
 {
 	const char *term = getenv("TERM");
 	struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
-	/* Snapshots on the same terminal say themselves how far it is. */
+	/* Snapshots on the same terminal already show progress. */
 	bool told =
 		!options->output && isatty(STDOUT_FILENO) && options->format->snapshots;
 
@@ -176,7 +176,7 @@ void progress_work(struct progress *progress, const char *what)
 
 	if (!progress->on)
 		return;
-	/* First of all the handler must not come any more. */
+	/* First make sure that the handler does not run any more. */
 	setitimer(ITIMER_REAL, &timer, NULL);
 	progress_clear();
 	if (!what)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process of pmp could do that it should not, for -v. */
+/* Rights that a process of pmp has but should not, for -v. */
 #ifndef PMP_SAY_RIGHTS_H
 #define PMP_SAY_RIGHTS_H
 
-/** Say that this process has kept rights: of enum confine_missing (confine/rights.h). Nothing
- * is said if there are none. */
+/** Report the rights that this process has kept: bits of enum confine_missing
+ * (confine/rights.h). Prints nothing if there are none. */
 void rights_note(const char *process, unsigned missing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Messages about a run, on standard error, after the target has been left alone. */
+/* Messages about a run, on standard error, once the target is left alone. */
 #include "say/summary.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "libpmp-program.h"
 #include "say/message.h"
 
-#define UNNAMED_PERCENT 10 /* of a module's frames and */
-#define MISSED_PERCENT 5   /* of all frames: worth a message */
+#define UNNAMED_PERCENT 10 /* of a module's frames, and ... */
+#define MISSED_PERCENT 5   /* ... of all frames: report it */
 #define MODULES_MAX 5	   /* messages about modules */
 #define RATE_SIZE 32
 
@@ -58,7 +58,7 @@ void summary_behind(const struct event_behind *event)
 		     asked, reached, event->threads, stop);
 }
 
-/* " of 100", or nothing for a run without an end. */
+/* " of 100"; or nothing, if the run has no limit. */
 static void wanted(const struct options *options, char *text, size_t size)
 {
 	uint64_t count = options->count;
@@ -158,7 +158,7 @@ static uint64_t count_frames(const struct pmp_symbolizer *symbolizer)
 	return frames;
 }
 
-/* An empty file would be a riddle. */
+/* An empty file alone would be puzzling. */
 void summary_unwanted(const struct counting *counting, const struct targets *targets)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -203,7 +203,7 @@ size_t summary_modules(const struct options *options,
 		struct pmp_module_info module = { .size = sizeof(module) };
 
 		pmp_symbolizer_module(symbolizer, i, &module);
-		/* What lies in memory only was never there. */
+		/* A memfd was never on disk. */
 		if (run && module.replaced && module.frames &&
 		    strncmp(module.path, "/memfd:", 7) != 0) {
 			message_note(NULL,
@@ -243,7 +243,7 @@ void summary_evicted(const struct counting *counting)
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
 	pmp_profile_info(counting->profile, &info);
-	/* Of a saved profile it may have been so when it was taken. */
+	/* In a saved profile stacks may have been evicted when it was taken. */
 	if (info.evicted)
 		message_note(counting->saved ? NULL : "raise --max-memory",
 			     "memory was too small: %llu of %llu stacks (%llu distinct "
@@ -298,7 +298,7 @@ void summary_heap_lost(const struct counting *counting)
 			(unsigned long long)info.heap_unrecorded, PMP_RECORDED_MOST);
 }
 
-/* Distinct stacks, of a filtered profile those that have been written. */
+/* Distinct stacks; in a filtered profile, those written. */
 static uint64_t distinct(const struct counting *counting,
 			 const struct pmp_profile_info *info)
 {
@@ -311,7 +311,7 @@ static uint64_t distinct(const struct counting *counting,
 	return report.distinct;
 }
 
-/* Of a saved profile that does not count stacks. */
+/* For a saved profile that counts something other than stacks. */
 static void stat_value(const struct pmp_profile_metadata *metadata,
 		       const struct pmp_profile_info *info)
 {
@@ -326,7 +326,7 @@ static void stat_value(const struct pmp_profile_metadata *metadata,
 
 static void stat_stops(const struct targets *targets, const struct pmp_profile_info *info)
 {
-	/* The sampler says how long it was at work, unless it was killed. */
+	/* The sampler reports how long it ran, unless it was killed. */
 	uint64_t elapsed = targets->done.elapsed ? targets->done.elapsed
 						 : info->last_time - info->first_time;
 
@@ -341,7 +341,7 @@ static void stat_stops(const struct targets *targets, const struct pmp_profile_i
 		      (double)elapsed / 1e9);
 }
 
-/* What was not seen, or seen and not kept. */
+/* What was not sampled, or was sampled but not kept. */
 static void stat_losses(const struct counting *counting, const struct targets *targets,
 			const struct pmp_profile_info *info)
 {
@@ -359,7 +359,7 @@ static void stat_losses(const struct counting *counting, const struct targets *t
 		message_print(NULL, "snapshots taken but not counted: %llu of %llu",
 			      (unsigned long long)(taken - targets->snapshots),
 			      (unsigned long long)taken);
-	/* Of ids that have gone by it is not known whose they were. */
+	/* It is unknown whose the ids were that came and went unseen. */
 	if (counting->options->children && done->snapshots)
 		message_print(NULL,
 			      "children: %llu sampled, %llu not, %llu unseen at most",
