@@ -103,8 +103,8 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The most frequent first. Equal ones stay in the order of their report: entries are
- * elements of one array. */
+/* The most frequent first; of equal ones, those of the report before those of its base, each
+ * in the order of its entries, which are elements of one array. */
 static int compare_matches(const void *a, const void *b)
 {
 	const struct pmp_match *one = a, *other = b;
@@ -112,7 +112,9 @@ static int compare_matches(const void *a, const void *b)
 
 	if (!order)
 		order = compare_numbers(other->base_count, one->base_count);
-	if (!order && one->report == other->report)
+	if (!order && one->report != other->report)
+		order = one->report->base ? -1 : 1;
+	if (!order)
 		order = compare_numbers((uintptr_t)one->entry, (uintptr_t)other->entry);
 	return order;
 }
