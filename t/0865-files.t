@@ -76,5 +76,25 @@ unlike "$("$PMP" -q -f folded moved.pb.gz)" ';nap' "without its file it has no n
 like "$("$PMP" -q -f folded --symfs root moved.pb.gz)" ';nap[; ]' "--symfs, under its path"
 like "$("$PMP" -q -f folded --symfs flat moved.pb.gz)" ';nap[; ]' "--symfs, by its name"
 unlike "$("$PMP" -q -f folded --symfs other moved.pb.gz)" ';nap' "--symfs, of another build"
+# A file of another build does not hide the right one in a later place.
+mkdir -p "both$PWD/here"
+cp other/moved "both$PWD/here/moved"
+cp flat/moved both/moved
+cp flat/moved here/moved
+for confined in '' --no-sandbox; do
+	# shellcheck disable=SC2086 # none or one
+	like "$("$PMP" -q -f folded $confined --symfs both moved.pb.gz)" ';nap[; ]' \
+		"another build at its path: the one by its name $confined"
+	# shellcheck disable=SC2086
+	like "$("$PMP" -q -f folded $confined --symfs other moved.pb.gz)" ';nap[; ]' \
+		"another build below --symfs: the one on this machine $confined"
+	rm both/moved
+	mv here/moved here/away
+	# shellcheck disable=SC2086
+	like "$("$PMP" -f folded $confined --symfs both moved.pb.gz 2>&1 >/dev/null)" \
+		"here/moved .*another version of it" "only other builds: that is said $confined"
+	mv here/away here/moved
+	cp flat/moved both/moved
+done
 
 done_testing

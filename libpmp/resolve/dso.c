@@ -489,19 +489,20 @@ static int open_below(const char *directory, const char *path)
 	return fd;
 }
 
-void pmp_dso_open_named(const char *symfs, struct pmp_module *source)
+bool pmp_dso_open_place(const char *symfs, unsigned place, struct pmp_module *source)
 {
 	const char *slash = strrchr(source->path, '/');
 	int fd = -ENOENT;
 
-	if (symfs[0])
-		fd = open_below(symfs, source->path);
-	if (symfs[0] && fd < 0)
-		fd = open_below(symfs, slash ? slash + 1 : source->path);
-	if (fd < 0)
+	if (place > 2)
+		return false;
+	if (place == 2)
 		fd = open_code(source->path);
+	else if (symfs[0])
+		fd = open_below(symfs, place && slash ? slash + 1 : source->path);
 	source->open_errno = fd < 0 ? -fd : 0;
 	source->fd = fd < 0 ? -1 : fd;
+	return true;
 }
 
 bool pmp_dso_is_of_build(int fd, const char *build_id)
@@ -537,9 +538,31 @@ static void fetch_saved(const char *build_id, struct pmp_module *source,
 	*fetch = (struct pmp_fetch){ 0 };
 }
 
+/* The first file of this build; without one, the first of another build, if any. */
+static void open_here(const char *symfs, const char *build_id, struct pmp_module *source)
+{
+	int other = -1;
+
+	for (unsigned place = 0; pmp_dso_open_place(symfs, place, source); place++) {
+		if (pmp_dso_is_of_build(source->fd, build_id))
+			break;
+		if (other < 0)
+			other = source->fd;
+		else if (source->fd >= 0)
+			close(source->fd);
+		source->fd = -1;
+	}
+	if (source->fd >= 0 && other >= 0)
+		close(other);
+	else if (other >= 0)
+		source->fd = other;
+	if (source->fd >= 0)
+		source->open_errno = 0;
+}
+
 void pmp_dso_open_saved(const char *symfs, const char *build_id,
 			struct pmp_module *source, struct pmp_fetch *fetch)
 {
-	pmp_dso_open_named(symfs, source);
+	open_here(symfs, build_id, source);
 	fetch_saved(build_id, source, fetch);
 }

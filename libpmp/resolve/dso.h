@@ -76,15 +76,16 @@ int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object
 size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places);
 
 /*
- * The file that a saved profile names: below symfs, under its path or right in it, else
- * on this machine, else fetched if what is here is of another build. source->fd or
+ * The file that a saved profile names, of that build: below symfs, under its path or
+ * directly in it, else on this machine, else fetched. source->fd or
  * source->open_errno is set. *fetch is emptied if it does not have the file: its
  * debug file is of no use then.
  */
 void pmp_dso_open_saved(const char *symfs, const char *build_id,
 			struct pmp_module *source, struct pmp_fetch *fetch);
-/* The same without fetching, whatever build it is of: nothing is read from it. */
-void pmp_dso_open_named(const char *symfs, struct pmp_module *source);
+/* Open it in one of these places, counted from 0, whatever build it is of: nothing is read
+ * from it. False: there are no more places. */
+bool pmp_dso_open_place(const char *symfs, unsigned place, struct pmp_module *source);
 /* Is it an ELF file with this build-id? -1: it is not. */
 bool pmp_dso_is_of_build(int fd, const char *build_id);
 

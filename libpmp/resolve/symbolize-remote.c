@@ -50,6 +50,23 @@ static uint32_t remote_options(const struct pmp_symbolizer *symbolizer)
 	       (symbolizer->log.line ? PMP_REMOTE_DEBUGS : 0);
 }
 
+/* Open the file there. False: it is of another build. */
+static bool try_saved(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
+		      const struct pmp_remote_options *options,
+		      const struct pmp_asked *asked)
+{
+	struct pmp_remote_module *remote = module->remote;
+
+	pmp_remote_open(&symbolizer->remote, remote, module->source, options,
+			asked->places, asked->count);
+	if (remote->build_id[0] || remote->failed)
+		return true;
+	pmp_remote_close(&symbolizer->remote, remote);
+	close(module->source->fd);
+	module->source->fd = -1;
+	return false;
+}
+
 /* The file of a saved profile: on this machine, else fetched. Returns why there is none. */
 static const char *open_saved(struct pmp_symbolizer *symbolizer,
 			      struct pmp_dso_entry *module,
@@ -57,31 +74,25 @@ static const char *open_saved(struct pmp_symbolizer *symbolizer,
 			      const struct pmp_asked *asked)
 {
 	struct pmp_module *source = module->source;
-	struct pmp_remote_module *remote = module->remote;
-	bool here;
+	bool here = source->fd >= 0;
 	int fd;
 
 	options->only = module->saved_id;
-	if (source->fd < 0)
-		pmp_dso_open_named(symbolizer->symfs, source);
-	here = source->fd >= 0;
-	if (here)
-		pmp_remote_open(&symbolizer->remote, remote, source, options,
-				asked->places, asked->count);
-	if (remote->build_id[0] || remote->failed)
+	if (here && try_saved(symbolizer, module, options, asked))
 		return NULL;
+	for (unsigned place = 0; pmp_dso_open_place(symbolizer->symfs, place, source);
+	     place++) {
+		here |= source->fd >= 0;
+		if (source->fd >= 0 && try_saved(symbolizer, module, options, asked))
+			return NULL;
+	}
 	fd = pmp_fetch_file(&options->fetch, module->saved_id, source->path, true);
 	if (fd >= 0) {
-		pmp_remote_close(&symbolizer->remote, remote);
-		if (source->fd >= 0)
-			close(source->fd);
 		source->fd = fd;
 		source->open_errno = 0;
-		pmp_remote_open(&symbolizer->remote, remote, source, options,
-				asked->places, asked->count);
+		if (try_saved(symbolizer, module, options, asked))
+			return NULL;
 	}
-	if (remote->build_id[0] || remote->failed)
-		return NULL;
 	return here ? "on this machine is another version of it" : "not on this machine";
 }
 
