@@ -350,4 +350,11 @@ done
 "$PMP" nothing.pb.gz -f memory >out 2>err
 is $? 0 "what has recorded nothing is written"
 
+# Bytes are no threads.
+echo old >kept.threadz
+"$PMP" -q both.pb.gz --sample-type inuse_space -o kept.threadz 2>err
+is "$? $(cat kept.threadz)" "1 old" "no thread for each byte"
+like "$(cat err)" "^pmp: the format threadz repeats each stack as often as it was found: it cannot show inuse_space$" \
+	"which is said"
+
 done_testing

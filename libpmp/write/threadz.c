@@ -103,4 +103,5 @@ const struct pmp_writer pmp_writer_threadz = {
 		.details = true,
 	},
 	.write = write_threadz,
+	.repeats = true,
 };

@@ -66,12 +66,23 @@ static const struct pmp_writer *writer_of(const struct pmp_format *format)
 static int check(const struct pmp_report *report, const struct pmp_writer *writer,
 		 const struct pmp_sink *sink, struct pmp_error *err)
 {
+	const struct pmp_sample_type *type;
+	char text[128];
+
 	if (!report || !writer || !sink || !sink->write)
 		return pmp_error_set(err, PMP_EINVAL,
 				     "no report, no such format or no sink");
+	type = &report->metadata.sample_type;
 	if (report->base && !writer->write_diff)
 		return pmp_error_set(err, PMP_EINVAL, "the format %s does not compare",
 				     writer->format.name);
+	if (writer->repeats && *type->unit && strcmp(type->unit, "count") != 0)
+		return pmp_error_set(
+			err, PMP_EINVAL,
+			"the format %s repeats each stack as often as it was found: it "
+			"cannot show %s",
+			writer->format.name,
+			pmp_sample_type_text(type, text, sizeof(text)));
 	if (report->snapshot && !writer->format.snapshots)
 		return pmp_error_set(err, PMP_EINVAL, "the format %s has no snapshots",
 				     writer->format.name);
