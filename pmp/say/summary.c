@@ -12,7 +12,7 @@
 
 #define UNNAMED_PERCENT 10 /* of a module's frames, and ... */
 #define MISSED_PERCENT 5   /* ... of all frames: report it */
-#define MODULES_MAX 5	   /* messages about modules */
+#define MODULES_MAX 5	   /* messages of a kind about modules */
 #define RATE_SIZE 32
 
 static double ms(uint64_t time)
@@ -196,29 +196,29 @@ void summary_filter(const struct counting *counting)
 size_t summary_modules(const struct options *options,
 		       const struct pmp_symbolizer *symbolizer, bool run)
 {
-	size_t count = pmp_symbolizer_module_count(symbolizer), told = 0;
+	size_t count = pmp_symbolizer_module_count(symbolizer), replaced = 0, unnamed = 0;
 	uint64_t frames = count_frames(symbolizer);
 
-	for (size_t i = 0; i < count && told < MODULES_MAX; i++) {
+	for (size_t i = 0; i < count && unnamed < MODULES_MAX; i++) {
 		struct pmp_module_info module = { .size = sizeof(module) };
 
 		pmp_symbolizer_module(symbolizer, i, &module);
 		/* A memfd was never on disk. */
-		if (run && module.replaced && module.frames &&
+		if (run && module.replaced && module.frames && replaced < MODULES_MAX &&
 		    strncmp(module.path, "/memfd:", 7) != 0) {
 			message_note(NULL,
 				     "%s was replaced on disk (upgrade?); using the "
 				     "running image",
 				     module.path);
-			told++;
+			replaced++;
 		}
 		if (percent(module.unnamed, module.frames) < UNNAMED_PERCENT ||
 		    percent(module.unnamed, frames) < MISSED_PERCENT)
 			continue;
 		summary_unnamed(options, &module);
-		told++;
+		unnamed++;
 	}
-	return told;
+	return unnamed;
 }
 
 static void stat_modules(const struct counting *counting)

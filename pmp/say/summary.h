@@ -24,7 +24,7 @@ void summary_filter(const struct counting *counting);
 void summary_written(const struct counting *counting, const struct targets *targets,
 		     const struct process *named, const char *path);
 /** Report modules without symbols and, for running processes (run), those replaced on
- * disk. Returns the number of messages. */
+ * disk. Returns how many of them have no symbols. */
 size_t summary_modules(const struct options *options,
 		       const struct pmp_symbolizer *symbolizer, bool run);
 /** Stacks evicted for lack of memory. */
