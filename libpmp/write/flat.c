@@ -203,7 +203,7 @@ out:
 static const char diff_legend[] =
 	"self%    stacks that end in the function: it was running, or waiting itself\n"
 	"total%   stacks that have the function, however often\n"
-	"base     of the base, scaled to as many snapshots; - is never\n"
+	"base     of the base, scaled to as many rounds; - is never\n"
 	"new      of the profile; all are percent of its stacks\n"
 	"diff     the difference of the two\n\n";
 

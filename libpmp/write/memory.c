@@ -538,8 +538,10 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 		qsort(entries, count, sizeof(*entries), compare_allocated);
 		put_side(out, report, entries, &allocated, options);
 	}
-	qsort(entries, count, sizeof(*entries), compare_failures);
-	put_failed(out, report, entries, options);
+	if (count) {
+		qsort(entries, count, sizeof(*entries), compare_failures);
+		put_failed(out, report, entries, options);
+	}
 	put_losses(&out->buf, report);
 	free(entries);
 }

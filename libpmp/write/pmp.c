@@ -62,7 +62,7 @@ static void write_pmp(struct pmp_out *out, const struct pmp_report *report,
 
 static const char legend[] =
 	"base%, new%   how often the stack was seen, in percent of all stacks of the profile.\n"
-	"              What the base has seen is scaled to as many snapshots; - is never\n"
+	"              What the base has seen is scaled to as many rounds; - is never\n"
 	"diff          the difference of the two\n\n";
 
 static const char head[] = "   base%    new%    diff  stack\n";
