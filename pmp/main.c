@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pmp: samples from a source into a sink. The sampler process is forked here,
- * before any target is touched; then the run takes over. See HACKING, 6.
+ * pmp: reads samples from a source into a sink. See HACKING, 6.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +18,7 @@
 #include "say/message.h"
 #include "options/filename.h"
 
-/* A closed 0, 1 or 2 would become the next file that is opened. */
+/* If 0, 1 or 2 is closed, the next file opened would get that descriptor. */
 static void open_standard(struct invocation *call)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -27,7 +26,7 @@ static void open_standard(struct invocation *call)
 			continue;
 		if (fd == STDOUT_FILENO)
 			call->stdout_closed = true;
-		/* The lowest free descriptor is this one. */
+		/* open() returns the lowest free descriptor: this one. */
 		if (open("/dev/null", O_RDWR) < 0)
 			return;
 	}
@@ -43,7 +42,7 @@ static int refuse_privileges(void)
 	return PMP_EXIT_FAILED;
 }
 
-/* How pmp was called, for the headers of formats. */
+/* The command line of pmp, for the headers of output formats. */
 static char *join(int argc, char **argv)
 {
 	size_t length = 0;
@@ -69,7 +68,7 @@ static int no_memory(void)
 	return PMP_EXIT_FAILED;
 }
 
-/* Before anything that may hang: the log may be on a disk that does not answer. */
+/* The limit comes first: the log may be on a disk that does not respond. */
 static int begin(const struct options *options)
 {
 	int status = limit_start(options->max_wall);
@@ -78,8 +77,8 @@ static int begin(const struct options *options)
 	return status ? status : message_settings(options->quiet, options->log);
 }
 
-/* The sections of the configuration that are for these processes, and from then on who
- * hears what. */
+/* Apply the configuration sections that match these processes, and then the settings for
+ * messages again. */
 static int settle(struct invocation *call, const struct id_list *pids)
 {
 	struct options *options = &call->options;
@@ -99,7 +98,7 @@ static int run_together(struct invocation *call, struct id_list *pids)
 	return run_profile(call, pids);
 }
 
-/* In the process of one file: only its targets, and its share of what pmp may take. */
+/* In the process for one file: profile only its targets, with its share of --max-cpu. */
 static int profile_group(struct invocation *call, struct id_list *pids,
 			 const size_t *groups, size_t group, size_t count)
 {
@@ -118,7 +117,7 @@ static int profile_group(struct invocation *call, struct id_list *pids,
 	return status ? status : run_together(call, pids);
 }
 
-/* A profile for each file that the name of the output stands for. */
+/* Write one profile for each file that the output name expands to. */
 static int profile_all(struct invocation *call, struct id_list *pids)
 {
 	size_t *groups, count;
@@ -199,7 +198,7 @@ int main(int argc, char **argv)
 
 	open_standard(&call);
 	call.command_line = join(argc, argv);
-	/* Cut when it is longer; unknown to a machine without a name. */
+	/* A longer name is truncated; the name is empty if it cannot be read. */
 	if (gethostname(call.host, sizeof(call.host) - 1) < 0)
 		call.host[0] = '\0';
 	status = refuse_privileges();

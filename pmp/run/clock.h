@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Time as pmp measures it: CLOCK_MONOTONIC, the clock of samples, in ns. */
+/* The time used throughout pmp: CLOCK_MONOTONIC in ns, as in samples. */
 #ifndef PMP_RUN_CLOCK_H
 #define PMP_RUN_CLOCK_H
 
@@ -19,7 +19,7 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/** Has that time come? UINT64_MAX never does. */
+/** Has this time been reached? UINT64_MAX: never. */
 static inline bool clock_is_past(uint64_t time)
 {
 	return time != UINT64_MAX && now_ns() >= time;

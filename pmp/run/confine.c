@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See confine.h. It executes nothing but what confine/program.h takes all rights from, so no
- * program is to give any: the bounding set is empty, and no_new_privs is set.
+ * See confine.h. The front executes programs only by confine/program.h, which takes all
+ * rights from them. So no exec has to grant any: the bounding set is empty, and
+ * no_new_privs is set.
  */
 #include "run/confine.h"
 
@@ -15,17 +16,17 @@
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 
-/* Of a source that samples. */
+/* Capabilities that a source needs if it samples. */
 static uint64_t for_sampling(const struct options *options, size_t targets)
 {
-	/* In what of the kernel a sampler hangs, and which program a command has become. */
+	/* To see where in the kernel a sampler hangs, and which program a command runs. */
 	uint64_t kept = BIT(CAP_SYS_PTRACE);
 
-	/* One that dies of a target is followed by another, for the other targets; key O has
-	 * another one read a heap. */
+	/* If a target makes the sampler crash, another one is started for the other
+	 * targets; the key O starts one to read a heap. */
 	if (targets > 1 || options->children || options->wants_screen)
 		kept |= confine_sampler_kept(options->kernel);
-	/* Signals are passed on, and it may have become another user. */
+	/* To forward signals to the command, which may have changed its user. */
 	if (options->command)
 		kept |= BIT(CAP_KILL);
 	return kept;
@@ -33,7 +34,7 @@ static uint64_t for_sampling(const struct options *options, size_t targets)
 
 bool confine_front(const struct options *options, size_t targets)
 {
-	/* Files that have names, and those that are written, in directories of others too. */
+	/* To read symbol files and to write output, also in directories of other users. */
 	uint64_t kept =
 		BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER);
 
@@ -41,8 +42,8 @@ bool confine_front(const struct options *options, size_t targets)
 		return false;
 	if (!options->file_count)
 		kept |= for_sampling(options, targets);
-	/* What unpacks, writes large answers or fetches is started later, as another user,
-	 * and may have to be killed. */
+	/* Processes that unpack, write large answers or fetch are started later, as another
+	 * user, and may have to be killed. */
 	if (options->file_count || options->serve || options->debuginfod)
 		kept |= BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_KILL);
 	return confine_keep(kept, 0);

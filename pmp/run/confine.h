@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the front may still do once all that it forks at first is there: the sampler, the
- * command, the server and what reads files. It counts what they send, and writes it.
+ * Reduce the rights of the front once its initial children have been forked: the sampler,
+ * the command, the server and the file readers. It only counts and writes what they send.
  */
 #ifndef PMP_RUN_CONFINE_H
 #define PMP_RUN_CONFINE_H
@@ -11,8 +11,8 @@
 
 struct options;
 
-/** From now on; targets: how many it samples. To be called while single-threaded, as each
- * thread has rights of its own. False: it has kept all of its capabilities. */
+/** targets: how many processes are sampled. Must be called while single-threaded, as rights
+ * are per thread. False: the front has kept all of its capabilities. */
 bool confine_front(const struct options *options, size_t targets);
 
 #endif

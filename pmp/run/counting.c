@@ -9,7 +9,7 @@
 #include "run/worker.h"
 #include "say/message.h"
 
-#define HISTORY_SHARE 4 /* of --max-memory, besides it */
+#define HISTORY_SHARE 4 /* the history may take a quarter of --max-memory on top of it */
 
 static int make_profile(const struct counting *counting, bool saved,
 			struct pmp_symbolizer *symbolizer, struct pmp_profile **profile,
@@ -28,7 +28,7 @@ static int make_profile(const struct counting *counting, bool saved,
 		.for_filter = pmp_filter_wants_details(options->filter),
 		.sample_type = options->sample_type,
 		.keep_snapshot = needs->snapshots,
-		/* What has been saved has them already. */
+		/* Saved profiles already have details. */
 		.details = needs->details || (saved && !options->diff),
 		.times = needs->times,
 		.waits = needs->waits,
@@ -132,7 +132,7 @@ int counting_restart(struct counting *counting, struct pmp_error *err)
 
 	if (code < 0)
 		return code;
-	/* Blocks live on, and what was allocated counts from the start of the process. */
+	/* Blocks stay live, and allocations count from the start of the process. */
 	pmp_profile_take_heap(profile, counting->profile);
 	pmp_report_free(counting->report);
 	counting->report = NULL;

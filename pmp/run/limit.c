@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --max-wall: one timer that asks for the end, and one that does not ask. */
+/* --max-wall: one timer asks pmp to end; the other one kills it. */
 #include "run/limit.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "run/signals.h"
 #include "say/message.h"
 
-#define LIMIT_GRACE 5	       /* seconds to end in order */
-#define LIMIT_SIGNAL SIGVTALRM /* ALRM is that of progress.c */
+#define LIMIT_GRACE 5	       /* seconds for an orderly end */
+#define LIMIT_SIGNAL SIGVTALRM /* progress.c uses ALRM */
 
-/* The timers. A process that is forked has none, but the time goes on. */
+/* A forked process inherits no timers, but the time it counts from. */
 static struct {
 	uint64_t began;
 	pid_t owner; /* 0: not begun */
@@ -25,7 +25,7 @@ static struct {
 	volatile sig_atomic_t told;
 } limit;
 
-/* First in order, then at once. */
+/* The first time ask for an orderly end, the second time end at once. */
 static void on_limit(int number)
 {
 	static const char text[] = "pmp: not finished 5 seconds later: killed\n";
@@ -70,7 +70,7 @@ static bool start(uint64_t time)
 	sigaction(LIMIT_SIGNAL, &action, NULL);
 	if (!limit.owner)
 		limit.began = now_ns();
-	/* A system call that hangs may end for the second one alone. */
+	/* If a system call hangs, perhaps only SIGKILL ends it. */
 	if (limit.owner != getpid() && (!make_timer(LIMIT_SIGNAL, &limit.timers[0]) ||
 					!make_timer(SIGKILL, &limit.timers[1])))
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See loop.h. What is called is found by its descriptor: there are a handful. */
+/* See loop.h. Linear search for descriptors: there are only a handful. */
 #include "run/loop.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 struct descriptor {
 	int fd; /* -1: removed */
 	bool urgent;
-	short revents; /* not told yet */
+	short revents; /* not reported yet */
 	loop_ready *ready;
 	void *arg;
 };
@@ -84,7 +84,7 @@ void loop_around(struct loop *loop, void (*before)(void *arg), void (*after)(voi
 	loop->arg = arg;
 }
 
-/* What was removed goes; poll() passes over negative descriptors. */
+/* Drop removed descriptors; poll() ignores negative ones. */
 static void prepare(struct loop *loop, enum loop_mode mode)
 {
 	size_t kept = 0;
@@ -128,7 +128,7 @@ static struct descriptor *next_ready(struct loop *loop, enum loop_mode mode)
 	return NULL;
 }
 
-/* Whoever is called may add and remove, and make a turn of its own. */
+/* Callbacks may add and remove descriptors, and call loop_turn() themselves. */
 int loop_turn(struct loop *loop, enum loop_mode mode, int timeout)
 {
 	struct descriptor *item;

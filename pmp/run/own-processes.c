@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See own-processes.h. A child can be seen before fork() has returned its id: whoever sees one
- * meanwhile waits for the id. Two threads of the front may fork at a time. */
+/* See own-processes.h. A child may be visible before fork() has returned its pid: so
+ * look-ups wait for a fork to end. Two threads of the front may fork at a time. */
 #include "run/own-processes.h"
 
 #include <stddef.h>

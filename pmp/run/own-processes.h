@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * With --children a child of the front is taken for one that was left to it: it is sampled,
- * and reaped when it ends. Which ones are not: those that the front starts for itself while
- * the sampler runs (writers, whatever fetches, another sampler), in memory that both have.
+ * With --children a child of the front is taken for an orphan that was reparented to it: it
+ * is sampled, and reaped when it ends. This list, in memory shared with the sampler, has
+ * the exceptions: what the front starts for itself while the sampler runs (writers,
+ * fetching programs, another sampler).
  */
 #ifndef PMP_RUN_OWN_PROCESSES_H
 #define PMP_RUN_OWN_PROCESSES_H
@@ -11,27 +12,28 @@
 #include <sys/types.h>
 
 #define OWN_PROCESSES_MAX 80
-#define OWN_PROCESSES_SINGLE 16 /* of these are for what there is one of */
+#define OWN_PROCESSES_SINGLE 16 /* places of these for processes that exist only once */
 
 struct own_processes;
 
-/** Before the sampler is started. NULL: no memory. */
+/** Must be called before the sampler is started. NULL: no memory. */
 struct own_processes *own_processes_new(void);
-/** The sampler has memory of its own. This and all others take NULL. */
+/** The sampler's mapping stays. This and the functions below take NULL. */
 void own_processes_free(struct own_processes *own);
 
-/** The front, in any thread: one is about to be forked, and then: it has been, or has not (-1).
- * There is room for OWN_PROCESSES_MAX at a time. */
+/** For the front, in any thread: begin() before fork(), then add() its result (-1: it
+ * failed). There is room for OWN_PROCESSES_MAX at a time. */
 void own_processes_begin(struct own_processes *own);
 void own_processes_add(struct own_processes *own, pid_t pid);
-/** It has been reaped. */
+/** The process has been reaped. */
 void own_processes_remove(struct own_processes *own, pid_t pid);
-/** It does not end, and whoever has started it does not wait for it any more. */
+/** The process does not end, and its parent thread has given up waiting for it. */
 void own_processes_abandon(struct own_processes *own, pid_t pid);
 
-/** The sampler: is that one of them? Waits while one is being forked. */
+/** For the sampler: is pid in the list? Waits while a process is being forked. */
 bool own_processes_has(const struct own_processes *own, pid_t pid);
-/** The front: is it one of them, and will be reaped by whoever has started it? Waits as well. */
+/** For the front: is pid in the list and not abandoned, so that its starter
+ * reaps it? Waits as well. */
 bool own_processes_awaits(const struct own_processes *own, pid_t pid);
 
 #endif

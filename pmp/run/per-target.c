@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When the name of the output has %p or %n, several targets have several files. Each is
- * then a run of its own, in a process of its own, with its own sampler and its own
- * options of the configuration: one that fails or hangs does not hold up the others.
+ * If the output name has %p or %n, several targets may need several files. Each file is
+ * then a run in a process of its own, with its own sampler and its own options from the
+ * configuration: one that fails or hangs does not hold up the others.
  */
 #include "run/per-target.h"
 
@@ -24,7 +24,7 @@
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
 
-/* The one it was found by; of a process that has gone: empty. */
+/* The name that the process was found by, or its current one; empty if it is gone. */
 static void read_name(const struct found_processes *processes, pid_t pid,
 		      char name[NAME_SIZE])
 {
@@ -86,12 +86,12 @@ static void block(sigset_t *old)
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
 		sigaddset(&set, passed_on[i]);
-	/* Ignored, it would take the statuses of the children away. */
+	/* If it were ignored, the exit statuses of children would be lost. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, old);
 }
 
-/* Children that have ended become 0 in the list; how many are left. */
+/* Sets children that have ended to 0; returns how many are left. */
 static size_t reap(pid_t *children, size_t count, int *status)
 {
 	size_t left = 0;
@@ -132,7 +132,7 @@ static void wait_for_all(pid_t *children, size_t count, int *status)
 		siginfo_t info;
 		int number = sigwaitinfo(&set, &info);
 
-		/* What a terminal sends they have got themselves. */
+		/* A signal from the terminal has reached the children as well. */
 		if (number > 0 && number != SIGCHLD && info.si_code != SI_KERNEL)
 			pass_on(children, count, number);
 	}
@@ -167,7 +167,7 @@ int per_target_run(size_t count, int *status)
 			*status = PMP_EXIT_FAILED;
 		}
 	}
-	/* It only waits, and passes signals on to processes of its own user. */
+	/* From now on it only waits, and signals processes of its own user. */
 	confine_keep(0, 0);
 	wait_for_all(children, count, status);
 	sigprocmask(SIG_SETMASK, &old, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Several targets with a file each: a pmp for each file. */
+/* Several targets with an output file each: a pmp process for each file. */
 #ifndef PMP_RUN_PER_TARGET_H
 #define PMP_RUN_PER_TARGET_H
 
@@ -8,23 +8,24 @@
 
 #include <stdbool.h>
 
-/* Each is a pmp with processes of its own, and others may start as many targets as they like
- * of any name. */
+/* Each file takes a pmp with several processes, and any user may start any number of
+ * processes that match. */
 #define PER_TARGET_MAX 100
 
 /**
- * How many files do these processes have, by the name of the output? Those of one file
- * are moved together, and pids->ids[i] belongs to file number groups[i], from 0 on;
- * groups has room for all. 1 if the name does not tell processes apart.
+ * Returns the number of files that these processes need, by the name of the output;
+ * 1 if the name does not tell processes apart. The processes of one file are made
+ * adjacent, and pids->ids[i] belongs to file number groups[i], from 0 on; groups
+ * has pids->count elements.
  */
 size_t per_target_group(const struct options *options,
 			const struct found_processes *found, struct id_list *pids,
 			size_t *groups);
 
 /**
- * Fork one process for each file. In each of them returns its number; in the caller, when
- * all have ended, -1 and the highest of their statuses. Signals that end or USR1 are
- * passed on. To be called before the handlers of signals are installed.
+ * Fork one process for each file. Returns the number of the file in each child; in the
+ * parent, when all children have ended, -1, with the highest of their statuses. INT, TERM,
+ * HUP, QUIT and USR1 are forwarded. Must be called before signal handlers are installed.
  */
 int per_target_run(size_t count, int *status);
 

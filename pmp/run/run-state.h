@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a run stands, for its source and its sink to see: neither sees the run. What each
- * member means to whom is said there.
+ * The state of a run that its source and sinks may see: neither sees struct run.
  */
 #ifndef PMP_RUN_RUN_STATE_H
 #define PMP_RUN_RUN_STATE_H
@@ -18,17 +17,17 @@ enum { RUN_SERVER, RUN_NAMER, RUN_HELPERS };
 
 struct run_state {
 	struct caught caught;
-	bool keys;   /* of the sink: they are not to wait, and nothing writes across it */
-	bool serves; /* likewise: names are looked up while all else goes on */
-	bool paused; /* by one of them */
-	bool heard;  /* the source, in this turn of the loop */
-	bool finished; /* nothing more comes from it */
-	/* Children of ours that are none of a command's; 0: there is none. */
+	bool keys;   /* the sink takes keys: no key may wait, nothing else write there */
+	bool serves; /* the sink serves: names are looked up while all else goes on */
+	bool paused; /* by the source or a sink */
+	bool heard;  /* the source has sent something in this turn of the loop */
+	bool finished; /* nothing more comes from the source */
+	/* Children of pmp that are not a command's; 0: none. */
 	pid_t helpers[RUN_HELPERS];
-	struct own_processes *own; /* that are started later; NULL: none are */
-	uint64_t helpers_cpu;	   /* ns: of those that read files, fetch and write */
-	int failure;		   /* status of what broke the run, or 0 */
-	bool file_failed;	   /* --every: one could not be written, others may */
+	struct own_processes *own; /* those started later; NULL: not tracked */
+	uint64_t helpers_cpu;	   /* ns, of processes that read files, fetch and write */
+	int failure;		   /* the status of what ended the run, or 0 */
+	bool file_failed; /* --every: a file could not be written, others may be */
 };
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One loop serves the source, the sink, signals and the worker, who does all that may take
- * long.
+ * One loop serves the source, the sinks, signals and the worker, which does the slow work.
  */
 #include "run/run.h"
 
@@ -38,17 +37,17 @@
 
 #define PAUSE_TRIES 300 /* milliseconds */
 #define END_PATIENCE \
-	(5 * NS_PER_S) /* with an output that hangs, once an end was asked for */
-#define LIMIT_PATIENCE (3 * NS_PER_S)  /* of names, of the five that --max-wall leaves */
-#define NAMES_PATIENCE (60 * NS_PER_S) /* of names; service managers wait for 90 s */
-#define FETCH_PATIENCE (5 * NS_PER_S) /* of a server that has a file to write, likewise */
+	(5 * NS_PER_S) /* for an output that hangs, once pmp was asked to end */
+#define LIMIT_PATIENCE (3 * NS_PER_S)  /* for names, of the 5 s that --max-wall leaves */
+#define NAMES_PATIENCE (60 * NS_PER_S) /* for names; service managers wait for 90 s */
+#define FETCH_PATIENCE (5 * NS_PER_S)  /* for fetching, if a server also writes a file */
 
 #define SINKS_MAX 2 /* a server, and a file */
 
-/* A sink, and what is counted for it. */
+/* A sink, and what counts samples for it. */
 struct run_sink {
 	struct sink sink;
-	const struct sink_type *opened; /* what it was at first */
+	const struct sink_type *opened; /* its type at first */
 	struct counting counting;
 };
 
@@ -57,7 +56,7 @@ struct run {
 	int wake; /* of signals_open() */
 	struct loop *loop;
 	struct worker *worker;
-	struct worker *namer_worker; /* looks up names beside it; NULL: no sink serves */
+	struct worker *namer_worker; /* a second one, for names; NULL: no sink serves */
 	struct fetcher *fetcher;     /* of --debuginfod, or NULL */
 	struct namer *namer;	     /* reads files; NULL: --no-sandbox */
 	struct progress progress;
@@ -67,8 +66,8 @@ struct run {
 	struct run_state state;
 	bool begun;	     /* the source has been opened */
 	const char *reading; /* the file that the worker reads, or NULL */
-	bool working;	     /* it does what is waited for */
-	uint64_t end_seen;   /* when signals had asked for an end, or 0 */
+	bool working;	     /* the run waits for a job of the worker */
+	uint64_t end_seen;   /* when signals asked pmp to end, or 0 */
 	uint64_t limit_seen; /* the same for --max-wall */
 };
 
@@ -121,7 +120,7 @@ static bool is_background(void)
 	return group > 0 && group != getpgrp() && !signals_ignore(SIGTTOU);
 }
 
-/* Nothing is attached. Continued in the background (bg), it stops again. */
+/* Nothing is attached. If pmp is continued in the background (bg), it stops again. */
 static void stop_in_background(struct run *run)
 {
 	struct caught *caught = &run->state.caught;
@@ -196,7 +195,7 @@ static void leave(struct run *run)
 		run->sinks[i].sink.type->leave(&run->sinks[i].sink);
 }
 
-/* What hangs in the kernel cannot be waited for, and what it works on not be used again. */
+/* The worker hangs in the kernel: it cannot be joined, nor its data be used. */
 static void abandon_output(struct run *run, const struct atomic_file_wait *wait)
 {
 	const struct source *source = &run->source;
@@ -231,7 +230,7 @@ static void check_outputs(struct run *run)
 		check_output(run, &run->sinks[i].sink.wait);
 }
 
-/* Writing needs all names. Whoever has asked for the end gets a profile all the same. */
+/* Writing needs all names. Once pmp was asked to end, it writes a profile without them. */
 static void check_names(struct run *run)
 {
 	const uint64_t now = now_ns();
@@ -241,7 +240,7 @@ static void check_names(struct run *run)
 		namer_try_cancel(run->namer);
 }
 
-/* Nothing has been begun that would have to be ended in order. */
+/* While a file is read, nothing needs an orderly end: exit at once. */
 static void check_reading(struct run *run)
 {
 	const struct caught *caught = &run->state.caught;
@@ -286,14 +285,13 @@ static void do_work(void *arg, void (*work)(void *arg), void *work_arg)
 		work(work_arg);
 }
 
-/* Threads that are busy. */
 static unsigned count_busy(const struct run *run)
 {
 	return !worker_is_idle(run->worker) +
 	       (run->namer_worker && !worker_is_idle(run->namer_worker));
 }
 
-/* Its lock is ours but while we wait for it. */
+/* Jobs hold the lock, which is ours except while we wait: so no job can begin meanwhile. */
 static bool may_fork(void *arg)
 {
 	const struct run *run = arg;
@@ -301,7 +299,8 @@ static bool may_fork(void *arg)
 	return !run->working && !count_busy(run);
 }
 
-/* If one goes on meanwhile, fork() sees to malloc(), which is all that both need. */
+/* A worker that waits for a fetch may go on during fork(): the child only shares malloc()
+ * with it, whose locks fork() takes care of. */
 static bool may_sample(void *arg)
 {
 	const struct run *run = arg;
@@ -489,8 +488,8 @@ static int open_fetcher(struct run *run)
 	return message_status(code);
 }
 
-/* Before anything is read: it is to have nothing of a target. Without names it reads only what
- * was saved. */
+/* Started before anything is read, so that it inherits nothing of a target. Without names
+ * it reads only saved profiles. */
 static int open_namer(struct run *run)
 {
 	struct pmp_error err = { 0 };
@@ -509,7 +508,8 @@ static int open_namer(struct run *run)
 	return 0;
 }
 
-/* Behind what is forked to read files and to serve: they are not to have it. */
+/* Called after fork() of the processes that read files and
+ * serve: they must not share it. */
 static int open_own(struct run *run)
 {
 	if (!run->options->children || !run->options->command)
@@ -521,7 +521,7 @@ static int open_own(struct run *run)
 	return PMP_EXIT_FAILED;
 }
 
-/* Samples go to the first, and from there to the others. */
+/* Samples go to the first counting, which passes them to the next. */
 static void connect_counting(struct run *run, const struct invocation *call, size_t i)
 {
 	struct run_sink *of = &run->sinks[i];
@@ -535,7 +535,7 @@ static void connect_counting(struct run *run, const struct invocation *call, siz
 		.also = i + 1 < run->sink_count ? &run->sinks[i + 1].counting : NULL,
 		.fetcher = run->fetcher,
 		.namer = run->namer,
-		/* Names are looked up while others count for who looks on. */
+		/* For viewers, names are looked up while counting goes on. */
 		.worker =
 			of->sink.type->keys || of->sink.type->serves ? run->worker : NULL,
 		.all_at_once = of->sink.type->serves,
@@ -560,7 +560,7 @@ static void connect_sink(struct run *run, const struct invocation *call, size_t 
 	sink->run = run;
 }
 
-/* Each gets what it needs of the others. */
+/* Give the source and each sink what they need of each other. */
 static void connect_parts(struct run *run, const struct invocation *call)
 {
 	struct source *source = &run->source;
@@ -614,13 +614,13 @@ static int prepare_sinks(struct run *run)
 	return status;
 }
 
-/* Where pmp itself has failed, as the source wants it. */
+/* The exit status if pmp itself fails: the source may have its own. */
 static int failure(const struct run *run, int status)
 {
 	return status && run->source.type->failed ? run->source.type->failed : status;
 }
 
-/* All that has to have more rights has been forked. */
+/* Called once all processes that need more rights have been forked. */
 static void give_up_rights(const struct run *run, const struct id_list *pids)
 {
 	const bool confined = confine_front(run->options, pids->count);
@@ -633,7 +633,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 {
 	int status = open_signals(run);
 
-	/* In a process of several this is a new one. */
+	/* Again, as this may be a process forked for one file of several. */
 	if (!status)
 		status = limit_start(call->options.max_wall);
 	if (!status)
@@ -658,8 +658,8 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 	if (status)
 		return status;
 	give_up_rights(run, pids);
-	/* The files of each process's modules are open as long as it lives. A command
-	 * has been forked with the limit as it was. */
+	/* The files of a process's modules stay open as long as it lives. A command has
+	 * already been forked with the original limit. */
 	process_raise_limit();
 	status = open_sinks(run);
 	return failure(run, status);
@@ -667,7 +667,7 @@ static int start(struct run *run, const struct invocation *call, struct id_list 
 
 /* ---- a run ----------------------------------------------------------------- */
 
-/* Often both profiles lack the same names. */
+/* Report only one of the profiles: often both lack the same names. */
 static void report_modules(const struct counting *counting, const struct targets *targets)
 {
 	if (!summary_modules(counting->options, counting->symbolizer, !targets->cores) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run: samples from a source into a sink. It receives, counts, has the worker name and
- * write. It may be suspended or crash; no thread of a target is held by it.
+ * A run: samples from a source into sinks. It receives and counts; the worker looks up
+ * names and writes. It may be suspended or crash, as it never holds a thread of a target.
  */
 #ifndef PMP_RUN_RUN_H
 #define PMP_RUN_RUN_H
@@ -22,8 +22,8 @@ struct invocation {
 	struct found_processes found;
 };
 
-/** One profile, of these processes: a source may add one to them. Returns the status of
- * pmp. To be called while single-threaded. */
+/** Profile these processes; the source may add to the list. Returns the exit status of pmp.
+ * Must be called while single-threaded. */
 int run_profile(const struct invocation *call, struct id_list *pids);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals of the front. The sampler never sees these handlers at work: it blocks
- * everything. A command that pmp starts gets the defaults back by its exec.
+ * Signals of the front. These handlers never run in the sampler, which blocks the signals.
+ * In a command that pmp starts, exec() restores the default actions.
  */
 #include "run/signals.h"
 
@@ -15,10 +15,10 @@
 #include "run/clock.h"
 #include "say/message.h"
 
-/* timeout(1) and terminals that close send the same signal twice at once. */
+/* timeout(1) and a closing terminal send the same signal twice in quick succession. */
 #define SAME_MS 50
 
-/* What the handlers have seen: they have nothing else to put it into. */
+/* Global, as signal handlers take no argument. */
 static struct {
 	volatile sig_atomic_t end, suspend, write, pass_on, limit, bears, again,
 		continued;
@@ -33,8 +33,8 @@ static int64_t now_ms(void)
 	return (int64_t)(now_ns() / NS_PER_MS);
 }
 
-/* What the terminal sends reaches a command as well as pmp. What a process sends is
- * for pmp alone, which passes on what asks for an end; INT ends only the sampling. */
+/* A signal from the terminal reaches the command as well as pmp. A signal from a process
+ * reaches only pmp, which forwards it to the command; but INT only ends the sampling. */
 static void end_by(int number, bool from_process)
 {
 	int64_t now = now_ms();
@@ -102,8 +102,8 @@ bool signals_ignore(int number)
 
 int signals_open(void)
 {
-	/* A script's background jobs begin with INT and QUIT ignored; a signal
-	 * sent to pmp on purpose must still end it in order. */
+	/* A script's background jobs start with INT and QUIT ignored; a signal sent to pmp
+	 * on purpose must still end it cleanly. */
 	static const int always[] = {
 		SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGCHLD, SIGCONT
 	};
@@ -149,7 +149,7 @@ void signals_take(struct caught *taken)
 	ssize_t n = read(caught.wake, &count, sizeof(count));
 
 	(void)n;
-	/* Also read by whoever fetches names. */
+	/* The thread that fetches files reads it, too. */
 	__atomic_store_n(&taken->end, caught.end, __ATOMIC_RELAXED);
 	taken->suspend |= caught.suspend;
 	caught.suspend = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals of the front. Handlers only take notes; the front reads them when its
+ * Signals of the front. Handlers only set flags; the front reads them when its
  * poll() wakes up. The exception: a second INT, TERM or QUIT ends pmp at once.
  */
 #ifndef PMP_RUN_SIGNALS_H
@@ -10,39 +10,40 @@
 
 struct caught {
 	int end;      /* the first of INT, TERM, HUP, QUIT; stays set; or 0 */
-	int pass_on;  /* that for a command, which has not got it; 0 once it has */
-	bool suspend; /* TSTP has come; to be cleared by who acts on it */
-	bool write;   /* USR1 has; the same */
-	bool again;   /* an end was asked for once more; see signals_bear() */
+	int pass_on;  /* the same, if the command has not received it yet; or 0 */
+	bool suspend; /* TSTP was received; cleared by the code that acts on it */
+	bool write;   /* the same for USR1 */
+	bool again;   /* a second signal has asked pmp to end; see signals_bear() */
 	bool limit;   /* the time of limit_start() is over */
 };
 
 /**
- * Install the handlers. Returns a descriptor that is readable when there is
- * something to take, or a negative errno. SIGHUP and SIGTSTP stay ignored if they are.
+ * Install the handlers. Returns a descriptor that is readable when
+ * signals_take() has something to report, or a negative errno. If HUP, TSTP,
+ * PIPE and XFSZ are ignored, they stay so.
  */
 int signals_open(void);
-/** Have this called by a handler before it ends pmp at once: the terminal is given back. */
+/** Set what restores the terminal: a handler calls it before it ends pmp at once. */
 void signals_before_exit(void (*function)(void));
-/** Call it, if there is one. From handlers. */
+/** Call that function, if set. Async-signal-safe. */
 void signals_restore(void);
-/** Set caught.limit. From handlers. */
+/** Set caught.limit. Async-signal-safe. */
 void signals_tell_limit(void);
 /**
- * While something may take long that is not the work itself, a second signal that asks
- * for an end does not end pmp, but is reported. A third one does.
+ * true: a second signal that asks pmp to end only sets caught.again; the third one ends
+ * pmp at once. For use while something secondary may take long.
  */
 void signals_bear(bool bear);
-/** Add what has come since the last call. */
+/** Add the signals received since the last call. */
 void signals_take(struct caught *caught);
 /**
- * Stop as this signal, TSTP or TTOU, does by default; returns when continued. False: it did
- * not stop, as no process could continue it (an orphaned process group).
+ * Stop as this signal, TSTP or TTOU, does by default; returns when continued. False: pmp
+ * did not stop, as its process group is orphaned: nothing would continue it.
  */
 bool signals_suspend(int number);
 /** Is this signal ignored? */
 bool signals_ignore(int number);
-/** In a child that captures: block all but those that tell of a fault. */
+/** In a child that captures: block all signals but those that a fault raises. */
 void signals_block(void);
 
 #endif

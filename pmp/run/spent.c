@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See spent.h. Not what the kernel sums up for all children: commands are among them. */
+/* See spent.h. getrusage(RUSAGE_CHILDREN) does not do, as it includes commands. */
 #include "run/spent.h"
 
 #include <sys/resource.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See supervise.h. Counting, tested without a clock and without a process. */
+/* See supervise.h. Without a clock or a process, so that tests can drive it. */
 #include "run/supervise.h"
 
 #include "base/fault.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define EARLY_MS 5	 /* a poll() may return that much too soon */
-#define HELD_CHECKS 10	 /* a thread held for a second */
-#define SILENT_CHECKS 50 /* no sign of life for five */
-#define FINISH_CHECKS 20 /* the same, once it was told to finish, or killed */
+#define EARLY_MS 5	 /* poll() may return so much too early */
+#define HELD_CHECKS 10	 /* a thread held for 1 s */
+#define SILENT_CHECKS 50 /* no sign of life for 5 s */
+#define FINISH_CHECKS 20 /* the same, for 2 s, once it was asked to end, or killed */
 
 bool supervise_is_due(const struct supervise *last, uint64_t now)
 {

@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 struct worker {
-	pthread_mutex_t own, *lock; /* that, or another worker's */
+	pthread_mutex_t own, *lock; /* lock: &own, or another worker's */
 	pthread_cond_t work;
 	pthread_t thread;
 	bool started, ends, busy;
 	void (*begin)(void);
-	struct job *first, *last; /* that wait */
+	struct job *first, *last; /* the queue */
 	int wake;
 };
 
@@ -75,7 +75,7 @@ static void do_first(struct worker *worker)
 	worker->busy = true;
 	job->work(job->arg);
 	worker->busy = false;
-	/* If it was submitted again by its own work, it is not done. */
+	/* A job that has resubmitted itself is not done. */
 	if (!job->queued)
 		__atomic_store_n(&job->done, true, __ATOMIC_RELEASE);
 	n = write(worker->wake, &one, sizeof(one));
@@ -94,7 +94,7 @@ static void *run(void *arg)
 			continue;
 		}
 		do_first(worker);
-		/* Whoever waits for the lock is to have it now and then. */
+		/* Give others a chance to take the lock. */
 		pthread_mutex_unlock(worker->lock);
 		pthread_mutex_lock(worker->lock);
 	}
@@ -108,7 +108,7 @@ static bool start(struct worker *worker)
 
 	if (worker->started)
 		return true;
-	/* Signals are the loop's. A fault in here is a fault of the process. */
+	/* The loop's thread handles signals. A fault in this thread must still end pmp. */
 	sigfillset(&all);
 	sigdelset(&all, SIGSEGV);
 	sigdelset(&all, SIGBUS);
