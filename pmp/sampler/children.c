@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose child is it? See children.h. Reads nothing by itself, stops nothing. */
+/* See children.h. It reads nothing itself and stops nothing. */
 #include "libpmp-program.h"
 #include "sampler/children.h"
 
@@ -25,7 +25,7 @@ void children_scan(struct children *children)
 		children->count = 0;
 }
 
-/* A ring: of count ids the last ones are there, at most size. */
+/* ids is a ring that keeps the last `size` of `count` ids. */
 static bool has_id(const pid_t *ids, size_t count, size_t size, pid_t pid)
 {
 	for (size_t i = 0; i < count && i < size; i++) {
@@ -40,13 +40,14 @@ static bool has_ended(const struct children *children, pid_t pid)
 	return has_id(children->past, children->past_count, PMP_CHILDREN_PAST, pid);
 }
 
-/* The parent's id was read with the child's: it is still its own, even if it has ended. */
+/* The parent's pid was read together with the child's: so even if the parent has ended, it
+ * was not another process. */
 static bool was_given(const struct children *children, pid_t pid)
 {
 	return has_id(children->given, children->given_count, PMP_CHILDREN_GIVEN, pid);
 }
 
-/* The id of a session is not given to another process while one of it lives. */
+/* The kernel does not reuse the id of a session while any process of it lives. */
 static bool is_related(const struct children *children,
 		       const struct pmp_new_process *process,
 		       bool (*samples)(void *arg, pid_t pid), void *arg)
@@ -56,7 +57,7 @@ static bool is_related(const struct children *children,
 	       samples(arg, process->session) || has_ended(children, process->session);
 }
 
-/* Where the start is not known, it is whatever has that number. */
+/* Without a known start time, any process with that pid is left out. */
 static bool is_left_out(const struct children *children,
 			const struct pmp_new_process *process)
 {
@@ -102,7 +103,8 @@ pid_t children_next(struct children *children, bool (*samples)(void *arg, pid_t 
 				pid;
 			return pid;
 		}
-		/* It may have children with smaller ids, which were passed over before it was sampled. */
+		/* New targets may have children with lower pids,
+		 * which were skipped before. */
 		if (!children->again)
 			return 0;
 		children->again = false;

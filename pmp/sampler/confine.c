@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See confine.h. A call that would start a program, make a connection, write, send a signal
- * or make code ends the sampler, which only reads; any other call fails as in a kernel that
- * does not have it: another version of the C library may try it first, and has another way.
+ * See confine.h. A call that would start a program, connect, write, send a signal or make
+ * memory executable kills the sampler, which only reads. Any other call fails with ENOSYS:
+ * another version of the C library may try a new call first, and falls back.
  */
 #include "sampler/confine.h"
 
@@ -35,20 +35,20 @@
 			}, \
 	}
 
-/* To write, make or cut a file. O_TMPFILE has O_RDWR or O_WRONLY with it. */
+/* To write, create or truncate a file. O_TMPFILE needs O_RDWR or O_WRONLY as well. */
 #define WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
-/* PROCMAP_QUERY: the number of an ioctl without the size of its struct. */
+/* PROCMAP_QUERY: the ioctl's number, without the size of its struct. */
 #define QUERY (('f' << 8) | 17)
 #define QUERY_MASK 0xffff
 #define SEM_COMMAND (~0x100U) /* some C libraries add IPC_64 to it */
 
 static const struct confine_call calls[] = {
-	/* How stacks are read. */
+	/* To read stacks. */
 	ALLOW(pread64),
 	ALLOW(read),
 	ALLOW(close),
 	ALLOW_IF(openat, CONFINE_LOW(2), WRITES, O_RDONLY),
-	/* Its flags are in memory, where no filter sees them. */
+	/* The flags are in memory, where a filter cannot see them. */
 	ALLOW(openat2),
 	ALLOW(getdents64),
 	ALLOW(readlinkat),
@@ -76,19 +76,19 @@ static const struct confine_call calls[] = {
 	ALLOW_NETLINK(NETLINK_SOCK_DIAG),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), QUERY_MASK, QUERY),
-	/* How threads are stopped and released: no request lets one go on another way. */
+	/* To stop and release threads. */
 	ALLOW_REQUEST(PTRACE_SEIZE),
 	ALLOW_REQUEST(PTRACE_INTERRUPT),
 	ALLOW_REQUEST(PTRACE_DETACH),
 	ALLOW_REQUEST(PTRACE_GETREGSET),
 	ALLOW_REQUEST(PTRACE_GETSIGINFO),
 	ALLOW_REQUEST(PTRACE_PEEKSIGINFO),
-	/* The call that a stop has interrupted is made again. */
+	/* To restart the system call that a stop has interrupted. */
 	ALLOW_REQUEST(PTRACE_SETREGSET),
 	ALLOW_REQUEST(PTRACE_POKEUSER),
 	ALLOW(wait4),
 	ALLOW(waitid),
-	/* Does it live? A signal that was taken is put back. */
+	/* To check that a process lives, and to put back a SIGCHLD that was taken. */
 	ALLOW_IF(kill, CONFINE_LOW(1), ~0U, 0),
 	ALLOW_IF(kill, CONFINE_LOW(1), ~0U, SIGCHLD),
 	ALLOW(rt_sigprocmask),
@@ -110,7 +110,7 @@ static const struct confine_call calls[] = {
 	ALLOW(nanosleep),
 	ALLOW(gettimeofday),
 	ALLOW(ppoll),
-	/* What it says to the front, and with --debug to people. */
+	/* To report to the front, and to print debug messages. */
 	ALLOW(sendmsg),
 	ALLOW(sendto),
 	ALLOW(recvmsg),
@@ -118,13 +118,13 @@ static const struct confine_call calls[] = {
 	ALLOW_IF(write, CONFINE_LOW(0), ~0U, STDERR_FILENO),
 	ALLOW_IF(writev, CONFINE_LOW(0), ~0U, STDERR_FILENO),
 	ALLOW(dup),
-	/* libunwind makes one to check addresses of its own process, and does not use it. */
+	/* libunwind creates a pipe to validate addresses of its own process. */
 	ALLOW(pipe2),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_DUPFD_CLOEXEC),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_SETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFL),
-	/* Memory that is no code. */
+	/* Memory that is not executable. */
 	ALLOW(brk),
 	ALLOW_IF(mmap, CONFINE_LOW(2), PROT_EXEC, 0),
 	ALLOW_IF(mprotect, CONFINE_LOW(2), PROT_EXEC, 0),
@@ -149,7 +149,7 @@ static const struct confine_call calls[] = {
 	  { { CONFINE_LOW(2), ~0U, 0 }, { CONFINE_HIGH(2), ~0U, 0 } } },
 	ALLOW(exit),
 	ALLOW(exit_group),
-	/* Whoever comes here wants something else. */
+	/* Only an attacker makes these calls. */
 	END(execve),
 	END(execveat),
 	END(clone),
@@ -182,7 +182,7 @@ static const struct confine_call calls[] = {
 	END(capset),
 };
 
-/* Files of any size could not be written; what is no file has no size. */
+/* Regular files cannot be written any more; sockets and pipes are not limited. */
 static void limit_files(void)
 {
 	const struct rlimit none = { 0, 0 };
@@ -195,7 +195,7 @@ bool confine_sampler_calls(bool debugs)
 #ifdef PMP_FAULTS
 	if (PMP_FAULT("sampler-unfiltered"))
 		return false;
-	/* Other faults are calls that it should not make. */
+	/* The other faults make forbidden calls. */
 	if (!PMP_FAULT("sampler-exec") && !PMP_FAULT("none"))
 		return true;
 #endif
@@ -208,7 +208,7 @@ bool confine_sampler_calls(bool debugs)
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 
-/* Since Linux 5.9; before that, and where only that was given, it is CAP_SYS_ADMIN. */
+/* Since Linux 5.9; CAP_SYS_ADMIN does instead. */
 #ifndef CAP_CHECKPOINT_RESTORE
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
@@ -216,23 +216,24 @@ bool confine_sampler_calls(bool debugs)
 uint64_t confine_sampler_kept(bool kernel)
 {
 	uint64_t kept =
-		/* To trace others, and read what their memory and descriptors are. */
+		/* To trace others, and see their mappings and descriptors. */
 		BIT(CAP_SYS_PTRACE) |
-		/* /proc/PID/mem belongs to its user, and so may a module's folder. */
+		/* /proc/PID/mem belongs to the target's user, as
+		 * may a module's directory. */
 		BIT(CAP_DAC_READ_SEARCH) |
-		/* The files in /proc/PID/map_files. */
+		/* To open files in /proc/PID/map_files. */
 		BIT(CAP_CHECKPOINT_RESTORE) |
-		/* Who holds a semaphore of System V. */
+		/* To see who holds a System V semaphore. */
 		BIT(CAP_IPC_OWNER) |
-		/* Which threads have run (taskstats). */
+		/* To see which threads have run (taskstats). */
 		BIT(CAP_NET_ADMIN) |
-		/* To run before others while it holds a thread. */
+		/* To run at a higher priority while it holds a thread. */
 		BIT(CAP_SYS_NICE);
 
-	/* As in most containers. */
+	/* Most containers grant this one instead. */
 	if (!confine_has(CAP_DAC_READ_SEARCH))
 		kept |= BIT(CAP_DAC_OVERRIDE);
-	/* The stacks of the kernel. */
+	/* For kernel stacks, or instead of CAP_CHECKPOINT_RESTORE. */
 	if (kernel || !confine_has(CAP_CHECKPOINT_RESTORE))
 		kept |= BIT(CAP_SYS_ADMIN);
 	return kept;

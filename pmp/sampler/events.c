@@ -12,7 +12,7 @@ void events_beat(struct sampling *sampling)
 	sampling->page->heartbeat = now_ns();
 }
 
-/* The order of this store and the check of the socket matters: see sampling_is_detached(). */
+/* This store must come before the check of the socket: see sampling_is_detached(). */
 void events_set_capturing(struct sampling *sampling, bool capturing)
 {
 	__atomic_store_n(&sampling->page->capturing, capturing, __ATOMIC_SEQ_CST);

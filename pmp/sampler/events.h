@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of the sampler's process, and what it tells the front: events in the socket,
- * signs of life in the page that both see.
+ * The state of the sampler process, and what it reports to the front: events in the socket,
+ * signs of life in the shared page.
  */
 #ifndef PMP_SAMPLER_EVENTS_H
 #define PMP_SAMPLER_EVENTS_H
@@ -22,8 +22,8 @@ struct watched {
 	pid_t pid;
 	uint64_t started;	   /* as in struct pmp_target_options */
 	struct pmp_target *target; /* NULL: not opened, or ended */
-	struct pmp_target *left;   /* dropped, but threads of it are late */
-	bool child;		   /* of another one */
+	struct pmp_target *left;   /* dropped, but threads of it have not stopped yet */
+	bool child;		   /* of another target */
 };
 
 struct sampling {
@@ -35,39 +35,40 @@ struct sampling {
 	size_t count, capacity, living;
 	struct children children;
 	uint64_t children_opened, children_lost;
-	bool told_child;	/* why one is not sampled */
-	struct event_done past; /* what was done by another one */
+	bool told_child;	/* reported why a child is not sampled */
+	struct event_done past; /* what an earlier sampler did */
 	struct pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
-	bool waiting; /* for the command to run: see begin_command() */
-	int exec_fd;  /* hangs up when it does; -1: none */
-	size_t late;  /* threads to settle */
+	bool waiting; /* for the command's exec: see begin_command() */
+	int exec_fd;  /* hangs up at that exec; -1: none */
+	size_t late;  /* threads that were asked to stop and have not yet */
 	struct hold_timer hold_timer;
-	uint64_t stopped; /* in the last snapshot */
+	uint64_t stopped; /* ns, in the last snapshot */
 	uint64_t threads;
-	clockid_t front_clock; /* its CPU time */
+	clockid_t front_clock; /* CPU time of the front */
 	bool has_front_clock;
 	struct pmp_recorder *recorder; /* of --heap, or NULL */
-	uint64_t heap_due;	       /* when it is read next */
+	uint64_t heap_due;	       /* when to read it next */
 	struct {
-		uint64_t since, cpu; /* ns of CPU that reading has taken since then */
-		uint64_t all;	     /* and from the start on */
-		uint64_t percent;    /* of a processor, in the second before */
+		uint64_t since, cpu; /* cpu: ns that reading has taken since `since` */
+		uint64_t all;	     /* the same since the start */
+		uint64_t percent;    /* of a processor, in the period before */
 	} heap_cost;
-	uint64_t snapshots_cpu; /* ns that all but this has taken */
+	uint64_t snapshots_cpu; /* ns of CPU for everything else */
 };
 
-/** A sign of life: what may take long calls it now and then. */
+/** Show a sign of life: slow operations call it now and then. */
 void events_beat(struct sampling *sampling);
-/** May a thread be held from now on? */
+/** Set whether a thread may be held from now on. */
 void events_set_capturing(struct sampling *sampling, bool capturing);
-/** For the front, should this process not survive it; 0: at work on none. */
+/** Set the target that is being worked on, for the front to know if the
+ * sampler dies of it; 0: none. */
 void events_at_work(struct sampling *sampling, pid_t pid);
-/** Of what was sent: without the front there is nothing to do, and the exit of this process
- * releases whatever it holds. */
+/** Exit if sending has failed (code < 0): the front is gone. Our exit
+ * releases whatever is held. */
 void events_check_sent(int code);
-/** Send the struct of that event. */
+/** Send an event: `kind`, then the struct of that name. */
 void events_send(struct sampling *sampling, enum event kind, const void *event,
 		 size_t size);
 

@@ -10,7 +10,7 @@
 #include "say/message.h"
 
 #define READ_EVERY (20 * NS_PER_MS)
-#define READ_OFTEN NS_PER_MS /* of every call; and at first, as programs may be short */
+#define READ_OFTEN NS_PER_MS /* if exact; and at first, as programs may be short */
 #define FIRST_TIME (200 * NS_PER_MS)
 #define WAITS_AT_END 5		 /* ms, for records that are being written */
 #define END_TIME (30 * NS_PER_S) /* a process may write as fast as it is read */
@@ -34,7 +34,7 @@ static void take(void *arg, const struct pmp_heap_batch *batch)
 	events_beat(sampling);
 }
 
-/* ended: what has, or 0. Is there more? */
+/* ended: the process that has ended, or 0. Returns whether there is more to read. */
 static bool read_some(struct sampling *sampling, bool all, pid_t ended)
 {
 	const struct pmp_recorder_calls calls = {
@@ -72,7 +72,7 @@ uint64_t heap_leaves(const struct sampling *sampling)
 	return limit > taken + half ? limit - taken : half;
 }
 
-/* Of --max-cpu half, or all where there are no snapshots. 0: no limit. */
+/* Half of --max-cpu, or all of it if there are no snapshots; in ns. 0: no limit. */
 static uint64_t allowed_cpu(const struct sampling *sampling, uint64_t time)
 {
 	const uint64_t all = time / 100 * sampling->options->max_cpu;
@@ -80,8 +80,9 @@ static uint64_t allowed_cpu(const struct sampling *sampling, uint64_t time)
 	return sampling->options->heap.only ? all : all / 2;
 }
 
-/* Within that, by taking fewer samples, and more again when it is far away. What the front
- * does with them takes about as long as reading them. */
+/* Keep within allowed_cpu(): record fewer allocations above it, and more again
+ * well below it. The time is doubled, as the front takes about as long for the
+ * records as reading them. */
 static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 {
 	const uint64_t since = sampling->heap_cost.since, time = now - since;

@@ -2,10 +2,10 @@
 /* Ticks with jitter; see pace.h. Pure arithmetic, tested without a clock. */
 #include "sampler/pace.h"
 
-#define BEHIND_SNAPSHOTS 5	       /* fewer say nothing about a rate */
+#define BEHIND_SNAPSHOTS 5	       /* fewer are too few to judge the rate */
 #define CPU_CREDIT UINT64_C(500000000) /* ns */
 
-/* xorshift64: no need for more than being out of step. */
+/* xorshift64: good enough for jitter. */
 static uint64_t next_random(struct pace *pace)
 {
 	pace->random ^= pace->random << 13;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler's process: opens the targets, captures at its pace, sends what it got. Single
- * threaded, in a session of its own so that ^Z, ^C and hang-ups of the terminal
- * miss it, with every signal blocked that does not kill; it dies with the front.
- * Nothing is sent, written or waited for while a thread is held: that happens
- * inside pmp_target_capture() only.
+ * The sampler process: opens the targets, captures at its pace, sends the samples. It
+ * is single threaded, in a session of its own so that ^Z, ^C and hang-ups of the
+ * terminal do not reach it, and blocks all signals but those of faults; it dies with
+ * the front. Threads are held only inside pmp_target_capture(): so nothing is sent,
+ * written or awaited meanwhile.
  */
 #include "sampler/process.h"
 
@@ -33,16 +33,16 @@
 #include "say/message.h"
 
 #define REST_MAX (100 * NS_PER_MS) /* between checks that the targets live */
-#define SETTLE_REST NS_PER_MS	   /* while late threads are awaited */
-#define LAST_SCANS 10		   /* for children, that long apart */
+#define SETTLE_REST NS_PER_MS	   /* while threads are late */
+#define LAST_SCANS 10		   /* for children, SETTLE_REST apart */
 #define MEMORY ((uint64_t)4 << 30) /* 20,000 threads with 300 frames each take 320 MB */
-#define HEAP_KEPT (16 << 20)	   /* free memory that stays ours */
+#define HEAP_KEPT (16 << 20)	   /* free memory that is not returned to the kernel */
 
 /*
- * A command was opened when it was still a copy of pmp, to know that it can be
- * before it runs. Now its exec has closed its end of the socket, which the kernel
- * does last of all before the first instruction: the first snapshot is due. With data
- * left in the socket there was no exec, and nothing to sample; the front sees to it.
+ * A command is opened while it is still a fork of pmp, to know before it runs that it can
+ * be sampled. Now exec() has closed its end of the socket, the last thing that the kernel
+ * does before the first instruction: the first snapshot is due. If there is data in the
+ * socket, exec() has failed and there is nothing to sample; the front takes care of that.
  */
 static void begin_command(struct sampling *sampling)
 {
@@ -101,10 +101,10 @@ static void read_commands(struct sampling *sampling)
 			obey(sampling, commands[i]);
 	}
 	if (n == 0)
-		_exit(PMP_EXIT_FAILED); /* the front has gone */
+		_exit(PMP_EXIT_FAILED); /* the front is gone */
 }
 
-/* Sleep until then, or less: until a command, or the next check. */
+/* Sleep until that time, or until a command of the front or the next check if earlier. */
 static void rest(struct sampling *sampling, uint64_t until)
 {
 	struct pollfd waits[] = {
@@ -125,9 +125,9 @@ static void rest(struct sampling *sampling, uint64_t until)
 }
 
 /*
- * A send may block as long as the front does. A thread that stops late must not
- * wait for that: with such threads there is only one sample under way, which the
- * socket takes at once.
+ * Sending blocks while the front does not read. A thread that stops late must not stay
+ * stopped for so long: so while threads are late, send only into an empty socket, which
+ * takes a sample at once.
  */
 static void wait_for_room(struct sampling *sampling)
 {
@@ -142,8 +142,8 @@ static void wait_for_room(struct sampling *sampling)
 }
 
 /*
- * A short command may be over before others have let us run: until its first snapshot
- * has been taken we are above them, where that is permitted.
+ * A short command may end before the sampler gets a processor: run with real-time priority,
+ * if permitted, until the first snapshot has been taken.
  */
 static void hurry(bool begin)
 {
@@ -157,7 +157,7 @@ static void hurry(bool begin)
 		pmp_run_soon();
 }
 
-/* One sample of one target, sent once nothing is held any more. */
+/* Take one sample of one target, and send it once nothing is held any more. */
 static void capture(struct sampling *sampling, struct watched *watched)
 {
 	struct pmp_sample_info info = { .size = sizeof(info) };
@@ -214,7 +214,7 @@ static void tell_behind(struct sampling *sampling, uint64_t now)
 	sampling->told_behind = true;
 }
 
-/* CPU time of all of pmp so far. */
+/* CPU time of all processes of pmp so far. */
 static uint64_t cpu_spent(const struct sampling *sampling)
 {
 	struct timespec ours = { 0 }, fronts = { 0 };
@@ -226,8 +226,9 @@ static uint64_t cpu_spent(const struct sampling *sampling)
 	       (uint64_t)(ours.tv_nsec + fronts.tv_nsec) + sampling->page->helpers;
 }
 
-/* What of it snapshots have taken: how many there are does not change what it takes to read
- * recorders. What the front does with their records is estimated, and may have been less. */
+/* The part of cpu_spent() for snapshots: without the cost of reading recorders, which does
+ * not depend on the rate of snapshots. That cost is partly an estimate and may be too high,
+ * so the result must not decrease. */
 static uint64_t cpu_of_snapshots(struct sampling *sampling)
 {
 	const uint64_t all = cpu_spent(sampling), heap = sampling->heap_cost.all;
@@ -239,7 +240,7 @@ static uint64_t cpu_of_snapshots(struct sampling *sampling)
 	return sampling->snapshots_cpu;
 }
 
-/* That keeps what a snapshot costs within the budgets. */
+/* The interval that keeps the cost of snapshots within the budgets. */
 static uint64_t wanted_interval(struct sampling *sampling, uint64_t now)
 {
 	const struct options *options = sampling->options;
@@ -263,7 +264,7 @@ static void take_snapshot(struct sampling *sampling)
 {
 	uint64_t now;
 
-	/* A command has none at its first instruction. */
+	/* At its first instruction a command has no children. */
 	if (sampling->pace.snapshots || !sampling->options->command)
 		targets_open_children(sampling);
 	sampling->stopped = 0;
@@ -282,7 +283,7 @@ static void take_snapshot(struct sampling *sampling)
 	targets_check(sampling);
 }
 
-/* Until now; of a pause, or while a command is waited for, until it began. */
+/* The totals up to now, or up to the beginning of a pause or of the wait for a command. */
 static struct event_done done_by(const struct sampling *sampling, uint64_t now)
 {
 	const struct pace *pace = &sampling->pace;
@@ -300,7 +301,7 @@ static struct event_done done_by(const struct sampling *sampling, uint64_t now)
 	return done;
 }
 
-/* The last one may have left children, and these may be about to start others and end. */
+/* The last target may have left children, which may be about to start others and end. */
 static bool has_targets(struct sampling *sampling)
 {
 	const struct timespec rest = { .tv_nsec = SETTLE_REST };
@@ -315,7 +316,7 @@ static bool has_targets(struct sampling *sampling)
 	return sampling->living > 0;
 }
 
-/* When --duration is over, if there is one. */
+/* When --duration is over, if given. */
 static uint64_t end_of(const struct sampling *sampling)
 {
 	uint64_t left = sampling->options->duration, past = sampling->past.elapsed;
@@ -328,27 +329,27 @@ static bool is_over(struct sampling *sampling, uint64_t now)
 	const struct options *options = sampling->options;
 	uint64_t snapshots = sampling->past.snapshots + sampling->pace.snapshots;
 
-	/* Who has had no processor meanwhile takes one snapshot late. */
+	/* If the sampler had no processor all the time, it takes one snapshot late. */
 	return sampling->finish || !has_targets(sampling) ||
 	       (options->count && snapshots >= options->count) ||
 	       (options->duration && snapshots && !sampling->paused &&
 		!sampling->waiting && now >= end_of(sampling));
 }
 
-/* When there is something to do: the next tick, or the end if that is before it. */
+/* The time of the next tick, or of the end if that is earlier. */
 static uint64_t next_event(const struct sampling *sampling)
 {
 	uint64_t end = end_of(sampling);
 
 	if (sampling->paused || sampling->waiting)
 		return UINT64_MAX;
-	/* By the grid: N seconds hold as many ticks whichever way they are moved. */
+	/* Without the jitter: it must not change the number of ticks in --duration. */
 	if (sampling->options->duration && end <= sampling->pace.grid)
 		return end;
 	return sampling->pace.due;
 }
 
-/* The same, and what recorders have written down. */
+/* The same, or the time to read recorders if that is earlier. */
 static uint64_t next_due(const struct sampling *sampling)
 {
 	const uint64_t event = next_event(sampling), heap = heap_due(sampling);
@@ -376,7 +377,7 @@ static void sample_all(struct sampling *sampling)
 		}
 		heap_read(sampling);
 		rest(sampling, next_due(sampling));
-		/* A capture notices by itself that its target has ended. */
+		/* A capture, if due now, itself notices that its target has ended. */
 		if (now_ns() < next_event(sampling))
 			targets_check(sampling);
 		else
@@ -387,8 +388,8 @@ static void sample_all(struct sampling *sampling)
 	events_send(sampling, EVENT_DONE, &done, sizeof(done));
 }
 
-/* Let go of the terminal, of the front's descriptors and of its signals. Of these
- * exec_fd alone stays, as the first. */
+/* Detach from the terminal, the signals and the descriptors of the front. Only fd and
+ * exec_fd stay, exec_fd as descriptor 0. */
 static void isolate(struct sampling *sampling, pid_t front)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -408,7 +409,7 @@ static void isolate(struct sampling *sampling, pid_t front)
 	if (sampling->fd > STDERR_FILENO + 1)
 		close_range(STDERR_FILENO + 1, (unsigned)sampling->fd - 1, 0);
 	close_range((unsigned)sampling->fd + 1, ~0U, 0);
-	/* No core, and no other process reads the memory of what we read. */
+	/* No core dump, and no other process may read the target's data in our memory. */
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
@@ -422,8 +423,9 @@ void process_raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A sample of a thousand threads is half a megabyte. Given back to the kernel it would be
- * mapped and cleared again for the next one, which takes longer than to fill it. */
+/* A sample of a thousand threads takes half a megabyte. If that were returned
+ * to the kernel, it would be mapped and cleared for the next sample, which
+ * takes longer than filling it. */
 static void keep_heap(void)
 {
 #ifdef M_TRIM_THRESHOLD
@@ -433,7 +435,7 @@ static void keep_heap(void)
 }
 
 #ifdef PMP_FAULTS
-/* As if a library read the file of a target here. */
+/* As if a library parsed a file of a target in this process. */
 static void parse(void)
 {
 	char image[64] = "\177ELF";
@@ -445,12 +447,12 @@ static void parse(void)
 }
 #endif
 
-/* What it still has too much is for the front to say. */
+/* The front reports the rights that could not be dropped. */
 static void confine(struct sampling *sampling)
 {
 	const struct options *options = sampling->options;
 
-	/* What a target makes it take, the host must not run out of. */
+	/* A target must not make the host run out of memory by way of the sampler. */
 	confine_data(PMP_FAULT("sampler-small") ? 48 << 20 : MEMORY);
 	sampling->page->keeps_rights = !confine_sampler_rights(options->kernel);
 	sampling->page->unfiltered = !confine_sampler_calls(options->debug != NULL);
@@ -470,7 +472,7 @@ void process_run(struct sampling *sampling, const struct sampler_targets *target
 	pid_t adopter = options->command ? front : 0;
 
 	isolate(sampling, front);
-	/* It keeps a descriptor for each thread. */
+	/* The sampler keeps a descriptor open for each thread. */
 	process_raise_limit();
 	keep_heap();
 	sampling->has_front_clock =

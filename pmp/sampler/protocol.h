@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What passes between the front and the sampler: commands, events, a page that both see. */
+/* What the front and the sampler exchange: commands, events, a shared page. */
 #ifndef PMP_SAMPLER_PROTOCOL_H
 #define PMP_SAMPLER_PROTOCOL_H
 
@@ -9,17 +9,17 @@
 
 #include "libpmp.h"
 
-/* Commands of the front, one byte each. */
+/* Commands from the front, one byte each. */
 enum sampler_command {
 	PMP_SAMPLER_PAUSE = 'p',
 	PMP_SAMPLER_RESUME = 'r',
 	PMP_SAMPLER_FINISH = 'f',
 	PMP_SAMPLER_NOW = 'n',	    /* take the next snapshot now */
-	PMP_SAMPLER_PEERS = 'w',    /* look for other processes in the next snapshot */
+	PMP_SAMPLER_PEERS = 'w',    /* look for peer processes in the next snapshot */
 	PMP_SAMPLER_INTERVAL = 'i', /* the page has a new interval */
 };
 
-/* Events that the sampler reports: what follows each number is the struct of that name. */
+/* Events from the sampler: each number is followed by the struct of that name. */
 enum event {
 	EVENT_OPENED = 1,
 	EVENT_FAILED,
@@ -28,7 +28,7 @@ enum event {
 	EVENT_DONE,
 };
 
-/* A process that is to be sampled. */
+/* A process to sample. */
 struct sampler_target {
 	pid_t pid;
 	uint64_t started; /* as in struct pmp_target_options */
@@ -48,7 +48,7 @@ struct event_opened {
 	char name[EVENT_NAME_SIZE]; /* raw bytes */
 };
 
-/* A target cannot be opened, or not be sampled any more. */
+/* A target cannot be opened, or cannot be sampled any more. */
 struct event_failed {
 	pid_t pid;
 	struct pmp_error error;
@@ -56,12 +56,12 @@ struct event_failed {
 
 struct event_ended {
 	pid_t pid;
-	bool threads_only; /* the process lives, the threads of -t have ended */
+	bool threads_only; /* the process lives, but the threads of -t have ended */
 };
 
 /* Sampling falls behind; sent once. Times in ns. */
 struct event_behind {
-	uint64_t asked, reached, lowered; /* between two snapshots; lowered 0: is not */
+	uint64_t asked, reached, lowered; /* intervals; lowered is 0 if it equals asked */
 	uint64_t stopped, budget;	  /* of the last snapshot */
 	uint64_t cpu;			  /* of a snapshot, all processes, on average */
 	uint64_t max_cpu;		  /* percent; 0: no limit */
@@ -71,22 +71,22 @@ struct event_behind {
 /* The last event: no more targets, or the end of the run. */
 struct event_done {
 	uint64_t snapshots, missed, elapsed;
-	/* Those that were opened; those that could not be: they had ended, or there were
-	 * too many. */
+	/* Children that were opened; that could not be, as they had
+	 * ended or there were too many. */
 	uint64_t children, lost_children;
 	uint64_t unseen; /* pmp_procwatch_unseen() */
 };
 
-/* Memory that both processes see. */
+/* Memory that both processes share. */
 struct sampler_page {
 	uint64_t held_since;	     /* see struct pmp_target_options */
 	volatile uint64_t heartbeat; /* CLOCK_MONOTONIC of the last sign of life */
 	volatile uint32_t capturing; /* something may be attached */
 	volatile uint64_t interval;  /* that PMP_SAMPLER_INTERVAL asks for, ns */
-	volatile uint64_t taken;     /* samples that were to be sent so far */
+	volatile uint64_t taken;     /* samples so far; the last may be unsent */
 	volatile uint64_t helpers;   /* CPU time of pmp's other processes, ns */
-	volatile pid_t target;	     /* the one that it is at work on; 0: none */
-	/* What it could not give up: known before the first event. */
+	volatile pid_t target;	     /* the one that is being worked on; 0: none */
+	/* Rights that it could not drop; set before the first event. */
 	volatile bool keeps_rights, unfiltered;
 	struct event_done so_far; /* after the last snapshot */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sampler as the front has it; see process.c for what it does. */
+/* The front's handle of the sampler; process.c is the process itself. */
 #include "sampler/sampler.h"
 
 #include <errno.h>
@@ -20,9 +20,10 @@
 
 #define CLOSE_TIME NS_PER_S
 #define CLOSE_REST (NS_PER_MS / 10) /* at first, then longer and longer */
-#define SERIES_ROOM (8 << 20)	    /* bytes of snapshots between us and the front */
+#define SERIES_ROOM (8 << 20)	    /* bytes of snapshots in the socket */
 
-/* While the front waits for a slow disk, snapshots wait here. Only root gets that much. */
+/* While the front waits for a slow disk, snapshots queue up
+ * here. Only root gets so much. */
 static void widen(int fd)
 {
 	const int size = SERIES_ROOM;
@@ -83,12 +84,12 @@ void sampler_command(struct sampler *sampler, enum sampler_command command)
 {
 	char byte = (char)command;
 
-	/* If it has gone, the socket is closed. */
+	/* An error is ignored: if the sampler is gone, the socket hangs up. */
 	if (sampler->fd >= 0)
 		send(sampler->fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The first bytes of one of its files, or nothing. */
+/* Read the start of a file in the sampler's /proc directory; "" on failure. */
 static void read_own(const struct sampler *sampler, const char *name, char *text,
 		     size_t size)
 {
@@ -105,7 +106,7 @@ static void read_own(const struct sampler *sampler, const char *name, char *text
 	text[n > 0 ? n : 0] = '\0';
 }
 
-/* 'R', 'S' and so on; 0: it is not known. */
+/* 'R', 'S' and so on; 0: not known. */
 static char state_of(const struct sampler *sampler)
 {
 	const char *end;
@@ -124,10 +125,10 @@ void sampler_where(const struct sampler *sampler, char *where, size_t size)
 	if (sampler->pid <= 0)
 		return;
 	state = state_of(sampler);
-	/* It takes no signals: however it sleeps, nothing wakes it. */
+	/* 'S' as well: it blocks signals, so none wakes it. */
 	if (state == 'D' || state == 'S')
 		read_own(sampler, "wchan", where, size);
-	/* Not every user may read it. */
+	/* "0" is what users without the right to read it get. */
 	if (strcmp(where, "0") == 0)
 		where[0] = '\0';
 }

@@ -14,9 +14,9 @@
 #include "say/message.h"
 
 #define CHILDREN_MAX 1000    /* at a time */
-#define SPARE_DESCRIPTORS 32 /* that children leave to those before them */
+#define SPARE_DESCRIPTORS 32 /* that children leave to earlier targets */
 
-/* One target holds nothing any more; threads of another one may still be awaited. */
+/* Even if this target holds nothing any more, threads of another one may be late. */
 static void on_holding(void *arg, bool begins)
 {
 	struct sampling *sampling = arg;
@@ -54,7 +54,7 @@ static void drop(struct sampling *sampling, struct watched *watched)
 	struct pmp_error err;
 
 	events_check_sent(pmp_sender_forget(sampling->sender, watched->pid, &err));
-	/* Of a thread that we have seized its parent does not hear before we have. */
+	/* The parent of a seized thread learns of its end only after we have reaped it. */
 	if (watched->target && pmp_target_reap(watched->target) > 0)
 		watched->left = watched->target;
 	else
@@ -64,8 +64,8 @@ static void drop(struct sampling *sampling, struct watched *watched)
 	children_ended(&sampling->children, watched->pid);
 }
 
-/* Of those that cannot be sampled the first is reported, the others would only repeat it;
- * none that is about to end. */
+/* Report only the first child that cannot be sampled: the others would repeat it. A child
+ * that was about to end is not reported. */
 static void tell_child_failed(struct sampling *sampling, const struct event_failed *event)
 {
 	int code = event->error.code;
@@ -157,7 +157,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.started = watched->started,
 	};
 
-	/* To hold the front would be to hold up ourselves. */
+	/* A stopped front would block the sampler as well. */
 	if (watched->pid == getppid())
 		return message_fill(err, PMP_EINVAL, 0,
 				    "cannot trace %d: a process cannot profile itself",
@@ -197,7 +197,7 @@ void targets_check(struct sampling *sampling)
 		if (!watched->target || !pmp_target_ended(watched->target))
 			continue;
 		targets_drop_ended(sampling, watched, false);
-		/* To know that takes a while; many of them would make others wait. */
+		/* That takes a while; late threads must not wait for all of it. */
 		if (sampling->late)
 			targets_settle(sampling);
 	}
@@ -243,7 +243,7 @@ static bool has_room(struct sampling *sampling)
 	return true;
 }
 
-/* The lowest number that is free is about how many are in use. */
+/* The lowest free descriptor is about the number of those in use. */
 static bool has_descriptors(const struct sampling *sampling)
 {
 	struct rlimit limit = { 0 };
