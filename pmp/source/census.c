@@ -16,13 +16,13 @@
 
 struct census_reader {
 	struct sampler sampler;
-	struct options options; /* those of the run, but for what it reads */
+	struct options options; /* of the run, but for what it reads */
 	struct pmp_receiver *receiver;
 	pid_t pid;
-	bool begun; /* there is a sampler */
+	bool begun; /* the sampler has been started */
 	census_done *done;
 	void *arg;
-	/* What has come of it. */
+	/* The result. */
 	struct pmp_sample *sample;
 	struct pmp_error err;
 	struct supervise supervise;
@@ -40,7 +40,7 @@ static void free_reader(struct census_reader *reader)
 	free(reader);
 }
 
-/* Another one may be asked for at once. */
+/* done() may begin another census at once. */
 static void end(struct source *source)
 {
 	struct census_reader *reader = source->census;
@@ -69,7 +69,7 @@ void census_give_up(struct source *source)
 
 /* ---- what it sends ------------------------------------------------------------------ */
 
-/* The sampler may be damaged: its texts end where their room does. */
+/* The sampler may be compromised: terminate its texts. */
 static void take_failure(struct census_reader *reader,
 			 const struct pmp_received *received)
 {
@@ -85,7 +85,7 @@ static void take_failure(struct census_reader *reader,
 		reader->err.code = PMP_EIO;
 }
 
-/* Is it the last thing? */
+/* Is it the last message? */
 static bool take(struct census_reader *reader, const struct pmp_received *received)
 {
 	if (received->sample) {
@@ -149,7 +149,8 @@ static int start(struct source *source)
 	return code;
 }
 
-/* While the worker is waited for nothing is read of what it sends. */
+/* While the run waits for the worker, nothing that the sampler sends
+ * is read: it is not idle. */
 static void check(struct source *source)
 {
 	struct census_reader *reader = source->census;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Starting the command to profile. A socket pair leads to the child: one byte lets
- * it go; an errno comes back if it cannot be executed, and nothing but the end (the
- * descriptor closes on exec) if it runs.
+ * Starts the command to profile. A socket pair leads to the child: one byte lets it run;
+ * an errno comes back if exec() fails, and end of file (close on exec) if it succeeds.
  */
 #include "source/command.h"
 
@@ -23,7 +22,8 @@
 
 #define RECORDER_FD 900
 
-/* Numbers of descriptors that few programs use; or the last ones. */
+/* The first of two descriptors that few programs use; if the limit
+ * is lower, of the last two. */
 static int choose_descriptor(void)
 {
 	struct rlimit limit;
@@ -33,8 +33,8 @@ static int choose_descriptor(void)
 	return (int)limit.rlim_cur - 2;
 }
 
-/* In the child: both descriptors stay open in whatever it executes, and the environment says
- * which they are. False: it cannot be done. */
+/* In the child: both descriptors stay open across exec(), and the environment has their
+ * numbers. False: not possible; errno. */
 static bool prepare_recorder(struct pmp_recorder *recorder)
 {
 	const char *others = getenv("LD_PRELOAD");
@@ -61,7 +61,8 @@ __attribute__((noreturn)) static void run_child(const struct command *command,
 	char go;
 	int number;
 
-	/* Under yama only ancestors may trace. The sampler is a child of pmp. */
+	/* Yama permits only ancestors to trace; this also permits children of
+	 * pmp, such as the sampler. */
 	prctl(PR_SET_PTRACER, (unsigned long)getppid(), 0, 0, 0);
 	do {
 		n = read(fd, &go, 1);
@@ -145,7 +146,8 @@ void command_reap(struct command *command, struct own_processes *own)
 		if (waitid(P_ALL, 0, &child, flags | WNOWAIT) < 0)
 			return;
 		pid = child.si_pid;
-		/* Whoever has started it is about to, and then the next one comes. */
+		/* Its starter is about to reap it; after that
+		 * waitid() shows the next one. */
 		if (!pid || own_processes_awaits(own, pid))
 			return;
 		if (pid == command->pid)
@@ -157,7 +159,7 @@ void command_reap(struct command *command, struct own_processes *own)
 
 bool command_signal(const struct command *command, int number)
 {
-	/* Until it has been reaped its id is its own. */
+	/* Its pid cannot be reused before it has been reaped. */
 	if (command->started && !command->ended)
 		kill(command->pid, number);
 	return command->started;

@@ -47,7 +47,7 @@ static void note_files(const struct pmp_core *core, const char *shown)
 			     count - MISSING_SHOWN);
 }
 
-/* What a reader of the stacks has to know. */
+/* Report what limits the stacks. */
 static void note_problems(const struct pmp_core *core, const struct input *input,
 			  const char *path)
 {
@@ -109,7 +109,7 @@ int core_file_read(const struct counting *counting, struct pmp_profile *profile,
 		return code;
 	code = pmp_core_sample(core, &sample, err);
 	if (!code) {
-		/* Another core of the same id is not of the same threads. */
+		/* Another core with the same pid has other threads. */
 		pmp_core_info(core, &info);
 		snprintf(crash, TARGETS_CRASH_SIZE, "%s", info.crash);
 		pmp_profile_forget(profile, info.pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A base to compare with has a symbolizer of its own: it may be of another build, and
- * its names must not be taken for those of what is sampled now.
+ * The base has a symbolizer of its own: it may be of another build, whose names must not be
+ * confused with those of the profile.
  */
 #include "source/diff.h"
 
@@ -13,7 +13,7 @@
 #include "source/saved.h"
 #include "source/source.h"
 
-/* Rates and durations that differ by this much are worth a message. */
+/* Report rates and durations that differ by this factor. */
 #define RATIO 2
 #define RATE_SIZE 32
 
@@ -30,11 +30,11 @@ int diff_read(struct source *source)
 		return message_status(err.code);
 	}
 	status = saved_read(source, counting->base, counting->options->diff, NULL, NULL);
-	/* What will be sampled is known now; files are still to be read. */
+	/* Saved profiles are checked later, when they have been read. */
 	return status || counting->saved ? status : diff_check(counting);
 }
 
-/* What is compared: of running processes their stacks, or a value of their heaps. */
+/* What is compared: for running processes their stacks, or a value of their heaps. */
 static void describe(const struct counting *counting,
 		     struct pmp_profile_metadata *metadata)
 {
@@ -78,7 +78,7 @@ static bool far_apart(double a, double b)
 	return a > RATIO * b || b > RATIO * a;
 }
 
-/* In seconds, and how many snapshots of a process in one; 0: that is not known. */
+/* The duration in seconds, and the snapshots of a process per second; 0: not known. */
 static void find_pace(const struct pmp_profile *profile, double *time, double *rate)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -95,7 +95,7 @@ static const char *hertz(double rate, char text[RATE_SIZE])
 	return text;
 }
 
-/* Both know their snapshots. */
+/* Called if both profiles know their number of snapshots. */
 static void summary_pace(const struct counting *counting)
 {
 	double base_time, time, base_rate, rate;

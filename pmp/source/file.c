@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Saved profiles and core files: pmp FILE. There is no sampler then, and no process. */
+/* Saved profiles and core files: pmp FILE, without a sampler and without a process. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,6 @@ static bool is_meant(const struct options *options)
 	return options->file_count;
 }
 
-/* There is nothing to start. */
 static int open_files(struct source *source, struct id_list *pids)
 {
 	(void)source;
@@ -25,8 +24,8 @@ static int open_files(struct source *source, struct id_list *pids)
 	return 0;
 }
 
-/* Each core is a snapshot, and there is room for one: those before the last are written when
- * they have been read. */
+/* Each core is a snapshot, and only one is kept: so write each but the last as
+ * soon as it has been read. */
 static void show_core(struct source *source, bool last)
 {
 	const struct options *options = source->options;
@@ -45,7 +44,7 @@ static int refuse_mixture(void)
 	return PMP_EXIT_USAGE;
 }
 
-/* Formats that show nothing but a heap. */
+/* Refuse formats that show only a recorded heap, if there is none. */
 static int check_heap(const struct source *source)
 {
 	const struct options *options = source->options;
@@ -86,7 +85,7 @@ static int read_all(struct source *source)
 	return status ? status : diff_check(source->counting);
 }
 
-/* All there is is there at once. */
+/* Read all files at once. */
 static int receive(struct source *source)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -105,7 +104,7 @@ static int receive(struct source *source)
 	return 0;
 }
 
-/* ---- nothing is sampled ----------------------------------------------------------- */
+/* ---- without sampling, nothing to do ---------------------------------------------- */
 
 static void tend(struct source *source, bool idle)
 {
@@ -136,9 +135,9 @@ static void nothing(struct source *source)
 	(void)source;
 }
 
-/* ---- what they are called --------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------ */
 
-/* The first one without its folder and extension. */
+/* The name of the first file without its directory and extension. */
 static bool name_after(const struct source *source, const struct process *process,
 		       struct process *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes from the sampler: samples, and what becomes of its targets. */
+/* Messages from the sampler: samples, and events of its targets. */
 #include "source/from-sampler.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "source/source.h"
 
 #define BATCH 16	/* messages received between two checks for signals */
-#define BATCH_OF_VIEW 2 /* the same when keys wait to be answered */
+#define BATCH_OF_VIEW 2 /* fewer for the view, to respond to keys */
 
 static void take_opened(struct source *source, const struct event_opened *event)
 {
@@ -24,7 +24,7 @@ static void take_opened(struct source *source, const struct event_opened *event)
 	struct process *processes, *process;
 
 	targets_answered(targets, event->pid);
-	/* By another sampler. */
+	/* An earlier sampler had opened it. */
 	if (targets_find(targets, event->pid))
 		return;
 	processes =
@@ -46,7 +46,7 @@ static void take_opened(struct source *source, const struct event_opened *event)
 	source->type->ready(source, process);
 }
 
-/* pmp --serve 8080 */
+/* For "pmp --serve 8080", which takes 8080 as a pid. */
 static void hint_at_port(const struct options *options, struct pmp_error *error)
 {
 	if (error->code == PMP_ESRCH && !*error->hint && options->maybe_port)
@@ -97,7 +97,7 @@ static void take_ended(struct source *source, const struct event_ended *event)
 	source->type->ended(source, process, event->threads_only);
 }
 
-/* The sampler may be damaged: its texts end where their room does. */
+/* The sampler may be compromised: terminate its texts. */
 static void end_texts(struct pmp_error *error)
 {
 	error->message[sizeof(error->message) - 1] = '\0';
@@ -144,8 +144,8 @@ static void take_event(struct source *source, const struct pmp_received *receive
 	}
 }
 
-/* Of each process the first thread that sleeps where nothing can stop it; more
- * would only repeat it. */
+/* Report the first thread of each process that is in uninterruptible sleep;
+ * more would only repeat it. */
 static void tell_unstoppable(struct process *process, const struct pmp_sample *sample,
 			     size_t count)
 {
@@ -154,7 +154,7 @@ static void tell_unstoppable(struct process *process, const struct pmp_sample *s
 
 	for (size_t i = 0; i < count && !process->told_unstoppable; i++) {
 		pmp_sample_thread(sample, i, &thread);
-		/* Another reason is none of the state: it may be traced. */
+		/* Any other reason has nothing to do with the state: it may be traced. */
 		if (thread.state != 'D' || strncmp(thread.reason, "D, ", 3) != 0)
 			continue;
 		process->told_unstoppable = true;
@@ -176,7 +176,7 @@ static void tell_hidden(struct targets *targets, size_t hidden)
 		     hidden);
 }
 
-/* Who may look at some of what is counted only is to see none of it. */
+/* A user who may look at only some of the processes must see none of the profile. */
 static void note_owner(struct source *source, uid_t owner)
 {
 	struct targets *targets = &source->targets;
@@ -215,10 +215,10 @@ static void enter_sample(struct source *source, const struct pmp_sample *sample)
 		tell_unstoppable(process, sample, info.threads);
 	if (info.hidden)
 		tell_hidden(targets, info.hidden);
-	/* Another user may have the right to look at it. */
+	/* Another user may have the right to look at the new program. */
 	if (info.execed)
 		source->calls->targets(source->run, NULL);
-	/* A command does before its first one. */
+	/* A command does so before its first snapshot. */
 	if (info.execed && process->snapshots > 1 &&
 	    (!process->child || source->options->verbose))
 		message_note(NULL,
@@ -247,7 +247,7 @@ static void take_sample(struct source *source, struct pmp_sample *sample)
 	}
 }
 
-/* Of one process: more would only repeat it. */
+/* Report only the first process: more would only repeat it. */
 static void tell_mixed(struct source *source, const struct pmp_heap_batch *batch)
 {
 	struct pmp_error err;

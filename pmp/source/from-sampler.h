@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The messages of the sampler. */
+/* Receives messages from the sampler. */
 #ifndef PMP_SOURCE_FROM_SAMPLER_H
 #define PMP_SOURCE_FROM_SAMPLER_H
 
@@ -8,9 +8,9 @@
 struct source;
 
 /**
- * Take what has arrived, a bounded number of messages. 0, PMP_ESRCH: the sampler has gone
- * without its last event, or another negative code: what it sends makes no sense, and the
- * message is printed.
+ * Take what has arrived, a bounded number of messages. 0; PMP_ESRCH: the sampler is
+ * gone without its last event; or another negative code: what it sends is invalid,
+ * and the error is printed.
  */
 int from_sampler_receive(struct source *source, struct pmp_receiver *receiver);
 

@@ -17,12 +17,12 @@
 #include "say/message.h"
 #include "source/spool.h"
 
-#define HEAD 4096u /* bytes that say what it is */
+#define HEAD 4096u /* bytes that tell the kind of file */
 #define ELF_HEAD 64u
-#define LOOK 64u			  /* bytes that tell text from other things */
+#define LOOK 64u			  /* bytes that tell text from other data */
 #define PROFILE_MAX ((uint64_t)256 << 20) /* the library takes no larger one */
 
-/* How files begin that a program unpacks. */
+/* The magic numbers of files that a program unpacks. */
 static const struct packing {
 	const char *magic;
 	size_t length;
@@ -35,9 +35,9 @@ static const struct packing {
 
 static const char gzip_magic[] = { '\x1f', '\x8b' };
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- the kind of file ------------------------------------------------------------------------ */
 
-/* Saved profiles are packed by gzip as well. */
+/* Tells a core in gzip data from a saved profile, which is gzipped as well. */
 static bool is_packed_core(const void *head, size_t length)
 {
 	unsigned char start[ELF_HEAD];
@@ -96,7 +96,7 @@ static bool is_of_text(char c)
 	return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Why it can be nothing that is read here, or NULL. */
+/* Why pmp cannot read such a file, or NULL. */
 static const char *find_problem(const char *head, size_t length)
 {
 	if (length == 0)
@@ -108,7 +108,7 @@ static const char *find_problem(const char *head, size_t length)
 	return NULL;
 }
 
-/* ---- from where it is ------------------------------------------------------------------------ */
+/* ---- where it is ----------------------------------------------------------------------------- */
 
 static void replace(struct input *input, int fd)
 {
@@ -117,7 +117,8 @@ static void replace(struct input *input, int fd)
 	input->fd = fd;
 }
 
-/* Of a pipe that is read to its end, or to as much as is enough. */
+/* Read the first HEAD bytes, or all if there are fewer. Returns their
+ * number or a negative errno. */
 static ssize_t read_head(int fd, bool regular, char *head)
 {
 	size_t length = 0;
@@ -137,7 +138,8 @@ static ssize_t read_head(int fd, bool regular, char *head)
 	return n < 0 ? -errno : (ssize_t)length;
 }
 
-/* Into a file, as a core is read from any place in it; a profile into memory. */
+/* Copy a pipe: a core into a file, as it is read at random
+ * offsets; a profile into memory. */
 static int take_pipe(struct input *input, const char *path, const char *head,
 		     size_t length, bool is_profile, struct pmp_error *err)
 {
@@ -154,7 +156,7 @@ static int take_pipe(struct input *input, const char *path, const char *head,
 	return code;
 }
 
-/* gzip ends with 2 to warn, of bytes that follow for example (gzip(1)). */
+/* gzip exits with 2 for warnings, of trailing bytes for example (gzip(1)). */
 static bool is_whole(const char *program, int status)
 {
 	return !status || (strcmp(program, "gzip") == 0 && WIFEXITED(status) &&
@@ -207,7 +209,7 @@ static int look(struct input *input, const char *path, bool with_rights,
 				    pmp_escape(path, shown, sizeof(shown)));
 	regular = S_ISREG(status.st_mode) && lseek(input->fd, 0, SEEK_CUR) == 0;
 	n = S_ISDIR(status.st_mode) ? 0 : read_head(input->fd, regular, head);
-	/* What it is the reader of profiles says. */
+	/* The reader of profiles reports the error. */
 	if (n < 0 || S_ISDIR(status.st_mode))
 		return 0;
 	if (S_ISREG(status.st_mode)) {

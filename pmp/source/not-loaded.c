@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See not-loaded.h. The program is looked at: the loader of the C library says nothing. */
+/* See not-loaded.h. It looks at the program file, as the dynamic loader does not tell. */
 #include "source/not-loaded.h"
 
 #include <elf.h>
@@ -15,7 +15,7 @@
 #define PATH_SIZE 4096
 #define SEGMENTS_MOST 128
 
-/* As execvp() finds it. */
+/* Find it like execvp(). */
 static int open_by_name(const char *name)
 {
 	const char *folders = getenv("PATH");

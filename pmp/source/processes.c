@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes are meant. */
+/* See processes.h. */
 #include "source/processes.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int no_memory(void)
 	return PMP_EXIT_FAILED;
 }
 
-/* How many of the first `end` belong to this user? */
+/* How many of the first `end` processes belong to this user? */
 static size_t count_of(const struct found_processes *found, size_t end, uid_t user)
 {
 	size_t count = 0;
@@ -29,7 +29,7 @@ static size_t count_of(const struct found_processes *found, size_t end, uid_t us
 	return count;
 }
 
-/* "mysql (1), backup (2)" and one of the users. */
+/* text: "mysql (1), backup (2)"; name: one of these users. */
 static void list_users(const struct found_processes *found, char *text, size_t size,
 		       char name[USER_NAME_SIZE])
 {
@@ -51,7 +51,8 @@ static void list_users(const struct found_processes *found, char *text, size_t s
 	}
 }
 
-/* Users whose processes are profiled together should know, and not share files. */
+/* Processes of several users match: tell the caller, and give each user its own %n, so that
+ * they do not share files. */
 static void tell_users_apart(const struct options *options, struct found_processes *found)
 {
 	char text[USERS_SHOWN * (USER_NAME_SIZE + 32)], hint[USER_NAME_SIZE + 64],
@@ -83,7 +84,7 @@ static bool belongs(const struct options *options, const struct pmp_found_proces
 	       (found->user == options->user && !found->changed_user);
 }
 
-/* One that matched: it is meant if it still does, and is the user's. */
+/* Add a process that has matched, if it still matches and belongs to the user of --user. */
 static int add_found(const struct options *options, pid_t pid, struct id_list *pids,
 		     struct found_processes *found)
 {

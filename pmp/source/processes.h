@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which processes are meant: by -p, -t and --name. Any user may give a process any name;
- * so of one that was found by name it is kept which name that was and whose process it is.
+ * Finds the processes that -p, -t and --name select. Any user may give a process any name;
+ * so for a process found by name, that name and the user are kept.
  */
 #ifndef PMP_SOURCE_PROCESSES_H
 #define PMP_SOURCE_PROCESSES_H
@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Found by name. */
+/* A process found by name. */
 struct found_process {
 	pid_t pid;
 	uid_t user;
 	uint64_t started; /* as in struct pmp_found_process */
-	char name[64];	  /* for %n: of processes of several users NAME-USER */
+	char name[64];	  /* for %n: NAME-USER if processes of several users match */
 };
 
 struct found_processes {
@@ -25,14 +25,15 @@ struct found_processes {
 };
 
 /**
- * The processes to profile: those asked for, owners of threads, those found by name (also
- * in found, to be freed by found_processes_free()). 0 or a status: the message is printed.
+ * The processes to profile: those of -p, those that the threads of -t belong to, and those
+ * found by name; the latter also in found, which found_processes_free() must free. 0, or a
+ * status with the message printed.
  */
 int find_targets(const struct options *options, struct id_list *pids,
 		 struct found_processes *found);
 void found_processes_free(struct found_processes *found);
 
-/** As what it was found by name; NULL if it was not. */
+/** The entry of pid in found; NULL if it was not found by name. */
 const struct found_process *found_process(const struct found_processes *found, pid_t pid);
 
 #endif

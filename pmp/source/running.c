@@ -12,7 +12,7 @@ static bool is_meant(const struct options *options)
 	return options->pids.count || options->tids.count || options->name;
 }
 
-/* The recorder that it was started with. */
+/* Find the recorder that the process was started with. */
 static int find_recorder(struct source *source, const struct id_list *pids)
 {
 	struct pmp_error err = { 0 };

@@ -27,19 +27,19 @@
 struct supervised_sampler {
 	struct sampler sampler;
 	struct pmp_receiver *receiver;
-	bool finishing; /* it was told to */
-	bool again;	/* another one is to be started */
+	bool finishing; /* it was asked to finish */
+	bool again;	/* another sampler must be started */
 	unsigned restarts;
-	struct sampler_target left_out[RESTARTS_MAX]; /* one before each */
+	struct sampler_target left_out[RESTARTS_MAX]; /* one per restart */
 	bool told_rights;
-	uint64_t interval; /* that was asked for meanwhile; 0: that of the options */
+	uint64_t interval; /* the last one that was set; 0: that of the options */
 	const char *lost;  /* why it was killed, or NULL */
-	char where[64];	   /* it was asleep in the kernel then, or "" */
-	struct supervise supervise; /* the last check of it */
-	uint64_t cpu_seen;	    /* what of a processor it had had */
+	char where[64];	   /* the kernel function it slept in then, or "" */
+	struct supervise supervise; /* its last check */
+	uint64_t cpu_seen;	    /* its CPU time at the last check, ns */
 };
 
-/* Those that were asked for. False: no memory. */
+/* Note the processes that were asked for. False: no memory. */
 static bool want_targets(struct targets *targets, const struct id_list *pids)
 {
 	struct sampler_targets *wanted = &targets->wanted;
@@ -84,7 +84,7 @@ int sampling_open(struct source *source, const struct id_list *pids, int exec_fd
 	return message_status(code);
 }
 
-/* ---- the end of it ---------------------------------------------------------------- */
+/* ---- the end of a sampler --------------------------------------------------------- */
 
 static void end_sampler(struct source *source)
 {
@@ -96,7 +96,7 @@ static void end_sampler(struct source *source)
 	sampler->taken = 0;
 }
 
-/* What has become of it. */
+/* Why the sampler has ended, in words. */
 static void find_cause(struct supervised_sampler *sampling, bool held, char *text,
 		       size_t size)
 {
@@ -114,8 +114,8 @@ static void find_cause(struct supervised_sampler *sampling, bool held, char *tex
 		snprintf(text, size, "ended unexpectedly");
 }
 
-/* The target that it died on, if the others can do without; else 0. Of a child that it has not
- * opened yet nothing has been heard. */
+/* The target that killed the sampler, if the others can be sampled without it; else 0. A
+ * child that was not opened yet is unknown here. */
 static pid_t find_culprit(const struct source *source)
 {
 	const struct supervised_sampler *sampling = source->sampling;
@@ -128,8 +128,8 @@ static pid_t find_culprit(const struct source *source)
 	    source->state->failure || source->state->caught.end ||
 	    targets->count + targets->wanted.count < (known ? 2 : 1))
 		return 0;
-	/* While one is opened nothing of it is held; later a sampler that is not reaped may
-	 * hold threads still. */
+	/* Nothing is held while a target is opened; later a sampler that could not be
+	 * reaped may still hold threads. */
 	if (!WIFSIGNALED(sampling->sampler.status) &&
 	    (opened || sampling->sampler.capturing))
 		return 0;
@@ -144,7 +144,7 @@ static uint64_t start_of(const struct targets *targets, pid_t pid)
 	return process ? process->started : found ? found->started : 0;
 }
 
-/* The next sampler is not to find it as the child of another one. */
+/* Keep the next sampler from finding it as a child of another target. */
 static void remember_left_out(struct supervised_sampler *sampling,
 			      const struct targets *targets, pid_t pid)
 {
@@ -155,7 +155,7 @@ static void remember_left_out(struct supervised_sampler *sampling,
 		(struct sampler_target){ pid, start_of(targets, pid) };
 }
 
-/* It may not have been opened yet. */
+/* Remove a target, which may not have been opened yet. */
 static void leave_out(struct source *source, pid_t pid)
 {
 	struct targets *targets = &source->targets;
@@ -189,7 +189,8 @@ static void give_up_all(struct source *source)
 	source->state->finished = true;
 }
 
-/* Without its last event: say why, and go on without it, or without a target. */
+/* The sampler has ended without its last event: say why; then restart it without the target
+ * that killed it, or give up. */
 static void mourn(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
@@ -221,7 +222,7 @@ static void mourn(struct source *source)
 	give_up_all(source);
 }
 
-/* What the kernel could not take away from it. */
+/* Report the rights that it could not drop. */
 static void tell_rights(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
@@ -267,7 +268,7 @@ int sampling_receive(struct source *source)
 	return message_status(code);
 }
 
-/* ---- another one ---------------------------------------------------------------- */
+/* ---- another sampler ------------------------------------------------------------ */
 
 static int start_again(struct source *source, const struct sampler_targets *targets)
 {
@@ -287,7 +288,8 @@ static int start_again(struct source *source, const struct sampler_targets *targ
 	return sampling_receive(source);
 }
 
-/* What is known of threads was of modules that the old one has sent. */
+/* List the targets for a new sampler, and forget what is known of their threads: that
+ * refers to modules that the old sampler has sent. */
 static bool list_targets(struct source *source, struct sampler_targets *list)
 {
 	const struct targets *targets = &source->targets;
@@ -308,7 +310,7 @@ static bool list_targets(struct source *source, struct sampler_targets *list)
 	return true;
 }
 
-/* As soon as that is possible. */
+/* Start another sampler as soon as possible. */
 static void restart(struct source *source)
 {
 	struct supervised_sampler *sampling = source->sampling;
@@ -336,7 +338,7 @@ static void restart(struct source *source)
 
 /* ---- supervision ---------------------------------------------------------------- */
 
-/* It cannot be waited for: it is killed. What it has sent is still read. */
+/* Kill it without waiting for it. What it has sent is still read. */
 static void give_up(struct supervised_sampler *sampling, const char *why)
 {
 	sampling->lost = why;
@@ -373,8 +375,9 @@ void sampling_tend(struct source *source, bool idle)
 	    !supervise_is_due(&sampling->supervise, seen.now))
 		return;
 	verdict = check(sampling, &seen);
-	/* Killed, and the end of its socket does not come: it hangs in the kernel. While the
-	 * worker reads what is given up here, idle is false, and it is not known to be stuck. */
+	/* If it was killed and its socket does not hang up, it hangs in the kernel. While
+	 * the worker uses the data that mourn() drops, idle is false, so the sampler does
+	 * not count as stuck. */
 	if (sampling->lost && supervise_is_stuck(&sampling->supervise))
 		mourn(source);
 	else if (sampling->lost)
@@ -406,8 +409,8 @@ void sampling_pause(struct source *source, bool paused)
 }
 
 /*
- * The sampler marks that it captures before it looks for commands, and we send the command
- * before we read the mark: when the mark is down it has seen the command or will before
+ * The sampler sets `capturing` before it reads commands, and we send the command before we
+ * read the flag: so if the flag is clear, the sampler has read the command, or will before
  * it touches a thread.
  */
 bool sampling_is_detached(const struct source *source)
@@ -440,7 +443,7 @@ void sampling_set_interval(struct source *source, uint64_t interval)
 
 void sampling_finish(struct source *source)
 {
-	/* There is none that could say that it is done. */
+	/* Between two samplers there is none that would report the end. */
 	if (source->sampling->again)
 		source->state->finished = true;
 	if (!source->sampling->finishing)
@@ -480,7 +483,7 @@ void sampling_get_progress(const struct source *source,
 	progress->done = sampler->page ? sampler->page->so_far : sampler->so_far;
 }
 
-/* ---- what is sampled -------------------------------------------------------------- */
+/* ---- targets ---------------------------------------------------------------------- */
 
 void sampling_opened(struct source *source, struct process *process)
 {
@@ -494,14 +497,14 @@ void sampling_ready(struct source *source, const struct process *process)
 	(void)process;
 }
 
-/* One that never was sampled is an error. */
+/* The end of a process that was never sampled is always reported: that is an error. */
 void sampling_ended(struct source *source, struct process *process, bool threads_only)
 {
 	if (!process_counted(process) || message_heard())
 		summary_ended(source->options, process, threads_only);
 }
 
-/* One that was looked for by its name has that, whatever it calls itself. */
+/* A process that was found by name keeps that name, whatever it calls itself later. */
 bool sampling_name_after(const struct source *source, const struct process *process,
 			 struct process *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What sources that sample have in common: the sampler, and its supervision. Each function
- * is what struct source_type says of the one with that name.
+ * What sources that sample have in common: the sampler and its supervision. struct
+ * source_type documents the function of each name.
  */
 #ifndef PMP_SOURCE_SAMPLING_H
 #define PMP_SOURCE_SAMPLING_H
@@ -42,7 +42,7 @@ void sampling_describe(const struct source *source, char *text, size_t size);
 int sampling_status(struct source *source);
 void sampling_close(struct source *source);
 
-/* Of struct source_type: what all of them do in the same way. */
+/* Members of struct source_type that are the same for all of them. */
 #define SAMPLING_CALLS \
 	.pause = sampling_pause, .is_detached = sampling_is_detached, \
 	.sample_now = sampling_sample_now, .set_interval = sampling_set_interval, \

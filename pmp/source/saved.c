@@ -17,7 +17,7 @@
 
 #define SHOWN_MAX 128 /* of a name, in a hint */
 
-/* What the worker does. */
+/* The job of the worker. */
 struct saved_file {
 	const struct counting *counting;
 	struct pmp_profile *profile;
@@ -28,7 +28,7 @@ struct saved_file {
 	struct pmp_error err;
 };
 
-/* What is there was meant as a file. */
+/* Add the hint only if there is no such file. */
 static void cannot_open(struct saved_file *reading)
 {
 	if (reading->err.sys_errno == ENOENT && reading->hint && !*reading->err.hint)
@@ -36,7 +36,7 @@ static void cannot_open(struct saved_file *reading)
 			 reading->hint);
 }
 
-/* Who waits for whom only a core says. */
+/* Only a core tells who waits for whom, a saved profile does not. */
 static int refuse_saved(struct saved_file *reading)
 {
 	struct pmp_error *err = &reading->err;

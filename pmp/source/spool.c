@@ -15,10 +15,10 @@
 #include "source/unpacker.h"
 
 #define PIECE ((size_t)256 << 10)
-#define HOLE 4096u			/* bytes of zeros that are not written */
-#define END_TIME 5000			/* ms that a program has to end in */
-#define SPARED_PART 20			/* of the file system, is left free; */
-#define SPARED_MOST ((uint64_t)1 << 30) /* of a large one this much */
+#define HOLE 4096u			/* unit of zeros that becomes a hole */
+#define END_TIME 5000			/* ms for a program to end */
+#define SPARED_PART 20			/* keep 1/20 of the file system free, */
+#define SPARED_MOST ((uint64_t)1 << 30) /* but at most this */
 
 /* ---- the file ---------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ static const char *spool_directory(void)
 	return directory && *directory ? directory : "/var/tmp";
 }
 
-/* Where the file system cannot make one without a name. */
+/* For file systems without O_TMPFILE. */
 static int open_and_remove(const char *directory)
 {
 	char path[4096];
@@ -103,7 +103,7 @@ static int write_sparse(int fd, const char *data, size_t length)
 	return number;
 }
 
-/* 0 or an errno. It may end in a hole. */
+/* Set the length, as the file may end in a hole, and rewind. 0 or an errno. */
 static int end_file(int fd)
 {
 	off_t length = lseek(fd, 0, SEEK_CUR);
@@ -113,7 +113,7 @@ static int end_file(int fd)
 	return 0;
 }
 
-/* As much as there is at once, up to the size; 0: the end. A negative errno. */
+/* read() that restarts; returns a negative errno on failure. */
 static ssize_t read_some(int fd, char *data, size_t size)
 {
 	ssize_t n;
@@ -134,8 +134,8 @@ static int cannot_write(struct pmp_error *err, int number, const char *name)
 	return PMP_EIO;
 }
 
-/* A packed file may be much smaller than what is in it, and made to fill a disk: others need
- * some space as well. */
+/* A small packed file may have been made to fill the disk when unpacked:
+ * leave some space to others. */
 static bool leaves_space(int spool)
 {
 	struct statvfs disk;
@@ -149,8 +149,8 @@ static bool leaves_space(int spool)
 	return (uint64_t)disk.f_bavail * disk.f_frsize >= least;
 }
 
-/* What comes from a descriptor, up to so many bytes. 0 or an errno; *problem: a negative one
- * of the reading. */
+/* Copy about limit bytes from a descriptor. 0, or an errno of writing; *problem: 0, or a
+ * negative errno of reading. */
 static int copy_rest(int spool, int from, uint64_t limit, char *data, ssize_t *problem)
 {
 	uint64_t copied = 0;
@@ -222,7 +222,7 @@ int spool_unpack(int spool, struct spool_packed *packed, int *status,
 	unpacked.fd = unpacker.output;
 	code = spool_copy(spool, &unpacked, UINT64_MAX, err);
 	close(unpacker.output);
-	/* It has given all, or there is no room for the rest. */
+	/* Either all of its output was read, or there is no room for the rest. */
 	confine_await(unpacker.pid, END_TIME, status);
 	return code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Temporary files without a name. */
+/* Unnamed temporary files. */
 #ifndef PMP_SOURCE_SPOOL_H
 #define PMP_SOURCE_SPOOL_H
 
@@ -9,10 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** One in $TMPDIR or /var/tmp. Its descriptor, or a code of libpmp.h. */
+/** Create one in $TMPDIR or /var/tmp. Its descriptor, or a code of libpmp.h. */
 int spool_open(struct pmp_error *err);
-/** What is to be copied: length bytes that have been read before, and all that is still to
- * come from fd. */
+/** What to copy: length bytes that have already been read, and the rest of fd. */
 struct spool_input {
 	const void *before;
 	size_t length;
@@ -20,19 +19,19 @@ struct spool_input {
 	const char *name; /* for messages */
 };
 
-/** Copy it, up to limit bytes, with holes for zeros. 0 or a code of libpmp.h. */
+/** Copy up to limit bytes, with holes for zeros. 0 or a code of libpmp.h. */
 int spool_copy(int spool, const struct spool_input *input, uint64_t limit,
 	       struct pmp_error *err);
-/** A file that is packed, read from its current place on. */
+/** A packed file, read from its current offset on. */
 struct spool_packed {
 	int fd;
 	const char *name;    /* for messages */
-	const char *program; /* that unpacks it: zstd, for instance */
-	bool with_rights;    /* as any other program; else without any */
-	unsigned missing;    /* set: of enum confine_missing */
+	const char *program; /* that unpacks it, such as zstd */
+	bool with_rights;    /* the program keeps pmp's rights; else it has none */
+	unsigned missing;    /* result: of enum confine_missing */
 };
 
-/** Write what the program makes of it. *status is what waitpid() says of the program. 0 or a
+/** Write the unpacked file to spool. *status: of the program, as from waitpid(). 0 or a
  * code of libpmp.h. */
 int spool_unpack(int spool, struct spool_packed *packed, int *status,
 		 struct pmp_error *err);

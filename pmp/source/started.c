@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -- COMMAND: sampled from its first instruction on. What ends pmp ends the command, and
- * pmp ends as the command does.
+ * -- COMMAND: samples a command from its first instruction on. A signal that ends pmp ends
+ * the command as well, and pmp exits with the command's status.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 #include "source/source.h"
 
 #define LEFT_TIME (2 * NS_PER_S)
-#define START_MS 10		 /* between two looks whether it runs */
-#define SHOW_MS 200		 /* between two looks for what a command has written */
-#define LOAD_TIME (3 * NS_PER_S) /* after which a command has loaded what it preloads */
+#define START_MS 10		 /* between checks that the command runs */
+#define SHOW_MS 200		 /* between checks for output of the command */
+#define LOAD_TIME (3 * NS_PER_S) /* by then a command has loaded preloaded libraries */
 
 static bool is_meant(const struct options *options)
 {
@@ -35,7 +35,7 @@ static int no_memory(const char *what)
 	return PMP_EXIT_SELF;
 }
 
-/* What the command will be recorded with. */
+/* Make the recorder for the command. */
 static int heap_open(struct source *source, struct pmp_error *err)
 {
 	const struct options *options = source->options;
@@ -97,13 +97,13 @@ static void on_command(void *arg, short revents)
 
 static int receive(struct source *source)
 {
-	/* Before the sampler's socket, so that it is known why there was no process. */
+	/* Added before the sampler's socket, so that a failed exec() is known first. */
 	if (loop_add(source->loop, source->command->fd, false, on_command, source))
 		return sampling_receive(source) ? PMP_EXIT_SELF : 0;
 	return no_memory("the run");
 }
 
-/* Who does not expect that its processes go on would wonder why pmp does not end. */
+/* Explain why pmp goes on: the command has ended, but not its children. */
 static void tell_left(struct source *source)
 {
 	struct command *command = source->command;
@@ -118,7 +118,8 @@ static void tell_left(struct source *source)
 			      source->options->command[0], count - 1);
 }
 
-/* The only sign of it is that no process has mapped the memory. */
+/* Report a recorder that was not loaded: the only sign is that no
+ * process has mapped its memory. */
 static void tell_unloaded(struct source *source)
 {
 	struct command *command = source->command;
@@ -170,12 +171,12 @@ static void ready(struct source *source, const struct process *process)
 {
 	const struct caught *caught = &source->state->caught;
 
-	/* What was to end before it began does not begin. */
+	/* If pmp was asked to end, the command does not start. */
 	if (!process->child && !source->state->failure && !caught->end)
 		command_go(source->command);
 }
 
-/* It is expected to end; if it never was sampled, that is an error. */
+/* The end of a command is reported only if it was never sampled: that is an error. */
 static void ended(struct source *source, struct process *process, bool threads_only)
 {
 	tell_unloaded(source);
@@ -186,7 +187,7 @@ static void ended(struct source *source, struct process *process, bool threads_o
 		summary_ended(source->options, process, threads_only);
 }
 
-/* It may end up as another program; its files keep one name. */
+/* It may execute another program; but its files keep the name of the first. */
 static bool name_after(const struct source *source, const struct process *process,
 		       struct process *name)
 {
@@ -199,7 +200,7 @@ static bool name_after(const struct source *source, const struct process *proces
 	return *name->name;
 }
 
-/* The view was left, and the terminal is the command's again. */
+/* The view has ended, and the command has its terminal back: show its output. */
 static void show_output(struct source *source)
 {
 	struct command *command = source->command;
@@ -213,7 +214,7 @@ static void show_output(struct source *source)
 		      pmp_escape(source->options->command[0], shown, sizeof(shown)));
 }
 
-/* It may run, but not have told yet whether it does. */
+/* The command may run, but has not reported yet whether it does. */
 static void await_start(struct source *source)
 {
 	struct command *command = source->command;
@@ -225,7 +226,7 @@ static void await_start(struct source *source)
 	}
 }
 
-/* Also when pmp was told to end: what ends it ends the command. */
+/* Wait even if pmp was asked to end: the same signal ends the command. */
 static void wait_for_command(struct source *source)
 {
 	struct command *command = source->command;
@@ -234,7 +235,7 @@ static void wait_for_command(struct source *source)
 	while (command->started && !command_poll(command)) {
 		if (source->state->caught.limit)
 			break;
-		/* tend() does not, if the sampling has not begun. */
+		/* tend() does so only if sampling has begun. */
 		pass_on(source);
 		show_output(source);
 		source->calls->wait(source->run,

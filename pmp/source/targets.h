@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of the targets of a run: its source writes it, all others read. */
+/* What is known of the targets of a run; written only by its source. */
 #ifndef PMP_SOURCE_TARGETS_H
 #define PMP_SOURCE_TARGETS_H
 
@@ -15,55 +15,55 @@ struct process {
 	pid_t pid;
 	uint64_t started; /* as in struct pmp_target_options */
 	char name[EVENT_NAME_SIZE];
-	uint64_t snapshots, threads; /* of the last one */
-	uint64_t batches;	     /* of what its recorder has written down */
-	uint64_t first, last;	     /* CLOCK_MONOTONIC of them */
-	bool child;		     /* of another one; forgotten when it ends */
-	bool ended;		     /* its id may be another process's by now */
-	bool told_unstoppable;	     /* that a thread sleeps where nothing can stop it */
+	uint64_t snapshots, threads; /* threads: in the last snapshot */
+	uint64_t batches;	     /* of records of its recorder */
+	uint64_t first, last;	     /* CLOCK_MONOTONIC of snapshots */
+	bool child;		     /* of another target; removed when it ends */
+	bool ended;		     /* its pid may have been reused */
+	bool told_unstoppable;	     /* reported a thread in uninterruptible sleep */
 };
 
-/* The process that samples, and what it has done so far. */
+/* The sampler, and what it has done so far. */
 struct sampling_progress {
-	pid_t pid; /* 0: there is none any more */
+	pid_t pid; /* 0: it has ended */
 	struct event_done done;
 };
 
 #define TARGETS_CRASH_SIZE 160
 
 struct targets {
-	bool cores;			/* all of them are core files */
-	char crash[TARGETS_CRASH_SIZE]; /* how the process of the last one ended */
+	bool cores;			/* all files are core files */
+	char crash[TARGETS_CRASH_SIZE]; /* how the process of the last core ended */
 	struct process *processes;
 	size_t count;
 	const struct found_processes *found; /* by --name; borrowed */
-	struct sampler_targets wanted; /* that have not been opened, nor refused, yet */
-	uint64_t snapshots, batches;   /* received */
-	bool told_hidden;	       /* that some processes cannot be looked at */
-	bool told_mixed;	       /* that memory of one is only counted */
-	uint64_t taken;		       /* by the sampler, known once it is closed */
-	uint64_t skipped;	       /* threads not wanted, summed over snapshots */
-	bool owned;		       /* something has been counted, of processes */
-	uid_t owner; /* that this user may look at; PMP_OWNERS: no user at all of them */
+	struct sampler_targets wanted;	     /* neither opened nor refused yet */
+	uint64_t snapshots, batches;	     /* received */
+	bool told_hidden;		     /* reported that some processes are hidden */
+	bool told_mixed;		     /* reported memory that is only counted */
+	uint64_t taken;			     /* by the sampler, known once it is closed */
+	uint64_t skipped;		     /* unwanted threads, summed over snapshots */
+	bool owned;			     /* something was counted: owner is valid */
+	uid_t owner;	 /* the user who may look at all of it; PMP_OWNERS: none may */
 	uint64_t unseen; /* children that ended before their first snapshot */
-	bool lost;	 /* one of them, with the sampler that died on it */
+	bool lost;	 /* a target that killed the sampler was given up */
 	int refusal;	 /* why there are no samples: a status, or 0 */
 	struct event_done done;
 };
 
-/* NULL: it is not one of them, or not opened yet. */
+/* NULL: not a target, or not opened yet. */
 struct process *targets_find(const struct targets *targets, pid_t pid);
 
-/* Is it one that has not been opened yet? */
+/* Is it a target that was neither opened nor refused yet? */
 bool targets_wants(const struct targets *targets, pid_t pid);
 
-/* The sampler has answered for it: it has been opened, or will not be. */
+/* The sampler has opened or refused this target. */
 void targets_answered(struct targets *targets, pid_t pid);
 
-/* It is none of them any more: pointers to those after it are no longer valid. */
+/* Remove a target; that invalidates pointers to those after it. */
 void targets_remove(struct targets *targets, struct process *process);
 
-/* How many have not ended. */
+/* The number of targets that have not ended. */
 static inline size_t targets_living(const struct targets *targets)
 {
 	size_t living = 0;
@@ -73,7 +73,7 @@ static inline size_t targets_living(const struct targets *targets)
 	return living;
 }
 
-/* Has anything of them been counted? */
+/* Has anything been counted? */
 static inline bool targets_counted(const struct targets *targets)
 {
 	return targets->snapshots || targets->batches;

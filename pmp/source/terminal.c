@@ -34,7 +34,7 @@ bool terminal_leave(const struct command_terminal *terminal)
 	return empty >= 0 && dup2(empty, STDIN_FILENO) >= 0;
 }
 
-/* False: nothing can be written any more. */
+/* False: writing has failed. */
 static bool write_all(const char *data, size_t length)
 {
 	while (length) {
@@ -55,7 +55,7 @@ void terminal_show(struct command_terminal *terminal)
 	char data[PIECE];
 	ssize_t n;
 
-	/* By its own place: the command's is at the end. */
+	/* pread(): the command shares the file offset, and writes there. */
 	while (terminal->output >= 0 &&
 	       (n = pread(terminal->output, data, sizeof(data), terminal->shown)) > 0) {
 		terminal->shown += n;

@@ -13,7 +13,7 @@
 #include "confine/program.h"
 #include "confine/rights.h"
 
-#define MEMORY ((uint64_t)8 << 30) /* xz has a block of each of its threads in it */
+#define MEMORY ((uint64_t)8 << 30) /* xz needs a block per thread */
 
 extern char **environ;
 
