@@ -52,8 +52,8 @@ int answer_text_new(const char *text)
 	return -1;
 }
 
-/* It is escaped into the second half, and from there quoted into the first, which ends before
- * what is still to be read. */
+/* Escape into the second half of quoted, and from there quote into the first, which must
+ * not reach what is still to be read. */
 const char *answer_text_quote(const char *text, char *quoted, size_t size)
 {
 	const char *at = pmp_escape(text, quoted + size / 2, size / 2);
@@ -73,12 +73,12 @@ const char *answer_text_quote(const char *text, char *quoted, size_t size)
 struct command_line {
 	pid_t pid;
 	size_t length;
-	char *text; /* words, each with its NUL */
+	char *text; /* a NUL after each word */
 };
 
 struct command_lines {
 	struct command_line all[LINES_MAX];
-	size_t count; /* that were added: of these the last ones are there */
+	size_t count; /* added in all; only the last LINES_MAX are kept */
 };
 
 struct command_lines *command_lines_new(void)
@@ -95,7 +95,7 @@ void command_lines_free(struct command_lines *lines)
 	free(lines);
 }
 
-/* As it is now; what cannot be read leaves it as it was. */
+/* Update a command line; on failure the old one stays. */
 static void read_line(struct command_line *line)
 {
 	char path[32], text[LINE_MAX_SIZE];
@@ -165,7 +165,7 @@ int command_lines_answer(const struct command_lines *lines, pid_t pid, bool only
 	memcpy(text, line, length);
 	for (size_t i = 0; by_line && i < length; i++)
 		text[i] = text[i] ? text[i] : '\n';
-	/* What ends in no NUL is set by the program itself. */
+	/* A program may set a text of its own, without a final NUL. */
 	if (by_line && length && text[length - 1] != '\n')
 		text[length++] = '\n';
 	fd = answer_text_new("");
@@ -176,14 +176,14 @@ int command_lines_answer(const struct command_lines *lines, pid_t pid, bool only
 
 /* ---- names at addresses --------------------------------------------------------------- */
 
-/* Addresses that are read, and what is written of them. */
+/* The state of parsing addresses and writing their names. */
 struct addresses_asked {
 	struct pmp_report *reports[2]; /* of samples, of a heap */
 	struct pmp_addresses *known[2];
 	size_t count;
-	uint64_t value;	 /* of the current one, */
-	unsigned digits; /* of so many digits */
-	bool bad;	 /* which are none */
+	uint64_t value;	 /* of the current address */
+	unsigned digits; /* its digits so far */
+	bool bad;	 /* it is not a number */
 	int body;
 	char out[PIECE_SIZE + NAME_MAX_SIZE + 64];
 	size_t length;
@@ -195,7 +195,7 @@ static void flush_names(struct addresses_asked *asked)
 	asked->length = 0;
 }
 
-/* google-pprof takes "--" for the end of a name. */
+/* "--" is avoided: google-pprof takes it for the end of a name. */
 static void put_name(struct addresses_asked *asked, const char *name)
 {
 	char *line = asked->out + asked->length;
@@ -249,7 +249,7 @@ static int digit_of(char c)
 	return -1;
 }
 
-/* "0x55819ffc7189+0x55819ffc71d2": what is no such thing is passed over. */
+/* Parse "0x55819ffc7189+0x55819ffc71d2"; anything else is skipped. */
 static void take_addresses(struct addresses_asked *asked, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
@@ -274,7 +274,7 @@ static void take_file(struct addresses_asked *asked, int fd)
 	off_t at = 0;
 	ssize_t n;
 
-	/* The server is not believed: it may send a device. */
+	/* Bounded, as the server is not trusted: fd may be a device. */
 	while (asked->count <= ASKED_MAX && at < BODY_MAX &&
 	       (n = pread(fd, piece, sizeof(piece), at)) > 0) {
 		take_addresses(asked, piece, (size_t)n);
@@ -282,8 +282,8 @@ static void take_file(struct addresses_asked *asked, int fd)
 	}
 }
 
-/* All that were counted since the beginning: a name may be asked for when the window that its
- * address was found in is over. 0 or PMP_ENOMEM. */
+/* Collect all addresses counted since the start, not only those of a window: a name may be
+ * requested later. 0 or PMP_ENOMEM. */
 static int know(struct addresses_asked *asked, struct pmp_profile *profile, bool heap)
 {
 	const struct pmp_report_options options = { .size = sizeof(options),
@@ -317,7 +317,7 @@ int answer_text_name(struct pmp_profile *profile, const char *query, int fd, int
 	if (code < 0)
 		goto out;
 	asked->body = body;
-	/* How many there are interests no client, but 0 means none at all. */
+	/* Clients only check that the number is not 0. */
 	asked->length =
 		(size_t)snprintf(asked->out, sizeof(asked->out), "num_symbols: 1\n");
 	take_addresses(asked, query, strlen(query));

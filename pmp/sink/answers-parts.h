@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the server's answers share. */
+/* Shared by the files that make the server's answers. */
 #ifndef PMP_SINK_ANSWERS_PARTS_H
 #define PMP_SINK_ANSWERS_PARTS_H
 
@@ -22,7 +22,7 @@ struct shared_answers;
 struct sink;
 struct timeline;
 
-/* One that is waited for. */
+/* A window that is being recorded. */
 struct awaited {
 	bool used;
 	uint32_t id;
@@ -30,21 +30,21 @@ struct awaited {
 	const struct pmp_format *format;
 	pid_t pid;	   /* 0: all processes */
 	uint64_t from, to; /* ns, of its window */
-	bool at_once;	   /* it is over already, */
-	bool since_start;  /* or all that was counted, */
-	bool fresh;	   /* or the next snapshot of each process */
+	bool at_once;	   /* it is already over */
+	bool since_start;  /* it has all that was counted */
+	bool fresh;	   /* it has the next snapshot of each process */
 	bool as_text;
-	bool to_target; /* who asks has only the rights of the targets' user */
+	bool to_target; /* the client only has the rights of the targets' user */
 	enum pmp_labels labels;
-	uint32_t hz;		   /* at least; 0: not given */
-	struct pmp_filter *filter; /* its own, or NULL: that of the run */
+	uint32_t hz;		   /* the least rate; 0: not given */
+	struct pmp_filter *filter; /* owned; NULL: that of the run */
 	struct feed *feed;	   /* or NULL */
 	uint32_t feed_number;
-	struct pmp_heap_base *moment; /* what its heap is compared with, or NULL */
-	/* It is being written: */
+	struct pmp_heap_base *moment; /* the heap at its beginning, or NULL */
+	/* While it is being written: */
 	struct answers *answers;
 	struct writer writer;
-	int body; /* into that; 0: not yet */
+	int body; /* the file; 0: not yet */
 };
 
 struct answers {
@@ -57,10 +57,10 @@ struct answers {
 	struct name_lookup *lookup;
 	struct shared_answers *shared;
 	struct writers writers;
-	struct page_answer *pages; /* that writers make, or are to */
-	uint64_t start;		   /* ns: times of requests count from it */
-	uint64_t wanted;   /* --on-demand: a page is being looked at, until then (ns) */
-	uint64_t interval; /* ns, that of the sampler: some windows ask for more */
+	struct page_answer *pages; /* made by writers, or waiting for one */
+	uint64_t start;		   /* ns: times in requests count from here */
+	uint64_t wanted;   /* --on-demand: until then (ns) a page is being viewed */
+	uint64_t interval; /* ns, set in the sampler: windows may need a short one */
 	struct awaited all[SERVE_CONNECTIONS]; /* windows that are being recorded */
 };
 
@@ -68,42 +68,43 @@ struct answers {
 __attribute__((format(printf, 4, 5))) void answers_refuse(const struct answers *answers,
 							  uint32_t id, uint32_t status,
 							  const char *format, ...);
-/** Send an error of the library: 400 if it is that an expression has taken too many steps,
- * else 500. */
+/** Send an error of the library: 400 if an expression took too many steps, else 500. */
 void answers_fail(const struct answers *answers, uint32_t id, const struct pmp_error *err,
 		  int code);
-/** There is no memory for it. */
+/** Send the error that memory is short. */
 void answers_refuse_memory(const struct answers *answers, uint32_t id);
-/** Send a file, which stays the caller's; window: what of the past it is of, or "". The server
- * is not to be able to change what it sends. */
+/** Send a file, which stays the caller's; window: the part of the past that it covers, or
+ * "". The server must not be able to change the file. */
 void answers_send(const struct answers *answers, uint32_t id, int body,
 		  const char *window);
 
-/** Answer with a text about the last snapshot. */
+/** Answer with the stacks of the last snapshot as text. */
 void answers_stacks(const struct answers *answers, const struct awaited *asked);
 
-/** --on-demand: the page is open: sample for some seconds. */
+/** --on-demand: the page is being viewed: sample for some seconds. */
 void windows_want(struct answers *answers);
-/** Which filter shows what is asked for: set asked->filter. False: it has been refused. */
+/** Set asked->filter, and labels, text form and rate, from the
+ * request. False: it was refused. */
 bool windows_select(const struct answers *answers, const struct serve_request *request,
 		    struct awaited *asked);
-/** Its own, or that of the run. */
+/** The filter of the window, or that of the run. */
 const struct pmp_filter *windows_filter(const struct answers *answers,
 					const struct awaited *asked);
-/** Which time a page is about that is answered at once. */
+/** Set the time that a page is about which is answered at once. */
 void windows_choose_past(const struct answers *answers,
 			 const struct serve_request *request, struct awaited *asked);
-/** Record a window, or cut it out of the past; it takes asked->filter over. */
+/** Record a window, or cut it out of the past; takes ownership of
+ * asked->filter and moment. */
 void windows_begin(struct answers *answers, const struct serve_request *request,
 		   const struct awaited *asked);
-/** Answer those that are over; all: all of them, with what there is. */
+/** Answer windows that are over; all: answer all windows with what was recorded so far. */
 void windows_tend(struct answers *answers, bool all);
-/** When the first of them is over; see answers_timeout(). */
+/** The time until the first window is over; see answers_timeout(). */
 int windows_timeout(const struct answers *answers, int most);
 size_t windows_count(const struct answers *answers);
-/** Let go of all of them; nothing else is awaited then. */
+/** Free all windows. */
 void windows_free(struct answers *answers);
-/** Its client has gone; 0: all of them. */
+/** The client of a window is gone; id 0: all clients are. */
 void windows_cancel(struct answers *answers, uint32_t id);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See answers.h. A window is a part of the past that the profile keeps: what is asked for now
- * is cut out of it when its time is over. */
+/* See answers.h. A window is cut out of the history that the profile keeps, once the time
+ * of the window is over. */
 #include "sink/answers.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ void answers_free(struct answers *answers)
 	free(answers);
 }
 
-/* The worker may wait for it: a process whose memory is being changed makes it. */
+/* A job for the worker: reading blocks while the process changes its memory map. */
 struct command_line_reading {
 	struct command_lines *lines;
 	pid_t pid;
@@ -99,7 +99,7 @@ void answers_forget(struct answers *answers)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-/* If the server takes nothing it has gone, and its clients with it. */
+/* An error is ignored: the server is gone then, and its clients with it. */
 static void send_answer(const struct answers *answers, struct serve_answer *answer,
 			int body)
 {
@@ -143,7 +143,7 @@ void answers_send(const struct answers *answers, uint32_t id, int body,
 	send_answer(answers, &answer, body);
 }
 
-/* Names tell which threads wait for locks; they are looked up once for each stack. */
+/* Names tell which threads wait for locks; each stack is looked up once. */
 static void tend_timeline(struct answers *answers)
 {
 	const struct sink *sink = answers->sink;
@@ -154,7 +154,7 @@ static void tend_timeline(struct answers *answers)
 			     &sink->source->targets, sink->options->interval);
 }
 
-/* With names, as they are looked up when it is asked for. */
+/* Wait for names, whose look-up has begun with the request. */
 static void end_all(struct answers *answers)
 {
 	if (windows_count(answers) || answers->pages)
@@ -163,7 +163,7 @@ static void end_all(struct answers *answers)
 
 void answers_tend(struct answers *answers, bool all)
 {
-	/* First, as it may have more looked up. */
+	/* First, as it may start a look-up of names. */
 	tend_timeline(answers);
 	if (all)
 		end_all(answers);
@@ -208,8 +208,8 @@ static void answer_command(const struct answers *answers, const struct awaited *
 	if (!pid && targets->count)
 		pid = targets->processes[0].pid;
 	process = targets_find(targets, pid);
-	/* It may have executed another program. After its end another process may have its
-	 * id: what was read before stays. */
+	/* Read again, as it may have executed another program; but not after its end, as
+	 * its pid may be reused: then the last one read is used. */
 	reading.pid = pid;
 	if (process && !process->ended)
 		sink->calls->work(sink->run, read_command_line, &reading);
@@ -224,7 +224,7 @@ static void answer_command(const struct answers *answers, const struct awaited *
 	close(body);
 }
 
-/* What the worker writes of the last snapshots. */
+/* A job for the worker: write the last snapshots. */
 struct stacks_request {
 	const struct sink *sink;
 	const struct awaited *asked;
@@ -234,7 +234,7 @@ struct stacks_request {
 	struct pmp_error err;
 };
 
-/* One that has ended meanwhile has no snapshot any more. */
+/* A process that has ended meanwhile has no snapshot any more. */
 static void write_process(struct stacks_request *request, pid_t pid)
 {
 	const struct options *options = request->sink->options;
@@ -294,7 +294,7 @@ void answers_stacks(const struct answers *answers, const struct awaited *asked)
 	close(request.file);
 }
 
-/* For a monitoring system: what the worker writes. */
+/* A job for the worker: write the metrics. */
 struct metrics_request {
 	const struct sink *sink;
 	struct metrics_server server;
@@ -355,7 +355,7 @@ static void answer_targets(const struct answers *answers,
 
 /* ---- requests ------------------------------------------------------------------------- */
 
-/* The first that is meant; one that has ended only if no other is. */
+/* The first process that matches; one that has ended only if no other does. */
 static const struct process *find_process(const struct targets *targets,
 					  const struct serve_request *request)
 {
@@ -394,7 +394,7 @@ static void list_processes(const struct targets *targets, char *text, size_t siz
 	}
 }
 
-/* Which process is meant, 0: all. False: it has been refused. */
+/* Set asked->pid, 0: all processes. False: the request was refused. */
 static bool choose_process(const struct answers *answers,
 			   const struct serve_request *request, struct awaited *asked)
 {
@@ -435,7 +435,7 @@ static bool is_within(const struct serve_request *request)
 	       is_time(request->to);
 }
 
-/* The server is not believed: it reads what strangers send. */
+/* Validate the request: the server is not trusted, as it parses what strangers send. */
 static bool understand(const struct serve_request *request, struct awaited *asked)
 {
 	asked->id = request->id;

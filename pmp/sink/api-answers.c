@@ -17,11 +17,11 @@
 #include "sink/shared-answers.h"
 #include "sink/sink.h"
 
-#define PAGE_TIME (60 * NS_PER_S) /* unless it says which */
-#define PAGE_WRITERS_MAX 2	  /* of WRITERS_MAX: profiles go on */
-#define AGAIN 20 /* ms, while a writer could be started but for our worker */
+#define PAGE_TIME (60 * NS_PER_S) /* if the request has no times */
+#define PAGE_WRITERS_MAX 2	  /* leaves some of WRITERS_MAX to profiles */
+#define AGAIN 20 /* ms, while only the busy worker keeps a writer from starting */
 
-/* How the writing went. */
+/* The result of writing. */
 struct page_result {
 	int code; /* 0 or an error, with err */
 	struct pmp_error err;
@@ -32,8 +32,8 @@ struct page_writing {
 	enum page_kind kind;
 	int (*write)(const struct api_request *request, struct pmp_error *err);
 	bool named;					 /* it needs names */
-	bool (*is_heavy)(const struct answers *answers); /* NULL: it is never */
-	bool shared; /* who asks for the same gets the same; it is being looked at */
+	bool (*is_heavy)(const struct answers *answers); /* NULL: never */
+	bool shared; /* equal requests share an answer; someone is viewing the page */
 };
 
 static const struct page_writing writings[] = {
@@ -46,21 +46,21 @@ static const struct page_writing writings[] = {
 	{ PAGE_SYMBOL, api_write_names, true, heavy_is_any, false },
 };
 
-/* An answer that is being made, or waits for that. */
+/* An answer that is being made, or queued. */
 struct page_answer {
 	struct page_answer *next;
 	struct answers *answers;
 	struct serve_request asked;
-	uint32_t clients[SERVE_CONNECTIONS]; /* that asked for it */
+	uint32_t clients[SERVE_CONNECTIONS]; /* that wait for it */
 	size_t client_count;
 	pid_t pid;
-	struct pmp_filter *filter; /* its own, or NULL: that of the run */
+	struct pmp_filter *filter; /* owned; NULL: that of the run */
 	const struct page_writing *writing;
 	struct api_request request;
 	struct page_result result;
 	struct writer writer;
 	uint64_t begun; /* ns */
-	int body;	/* -1: there is none */
+	int body;	/* of the request; -1: none */
 	int file;
 };
 
@@ -75,7 +75,7 @@ static void free_answer(struct page_answer *answer)
 	free(answer);
 }
 
-/* Send it to all that asked. */
+/* Send it to all clients that wait. */
 static void finish(struct page_answer *answer)
 {
 	struct answers *answers = answer->answers;
@@ -97,7 +97,7 @@ static void finish(struct page_answer *answer)
 	free_answer(answer);
 }
 
-/* For the worker, or in a writer. */
+/* Runs in the worker or in a writer. */
 static void write_answer(void *arg)
 {
 	struct page_answer *answer = arg;
@@ -109,7 +109,7 @@ static void write_answer(void *arg)
 	pmp_symbolizer_only_known(symbolizer, false);
 }
 
-/* A time that counts from now does so from here. */
+/* Times relative to now count from here. */
 static void prepare(struct page_answer *answer)
 {
 	const struct answers *answers = answer->answers;
@@ -135,7 +135,7 @@ static void prepare(struct page_answer *answer)
 	};
 }
 
-/* Others may be taken meanwhile: it is in no list. */
+/* The answer is in no list, as work() turns the loop. */
 static void write_here(struct page_answer *answer)
 {
 	const struct sink *sink = answer->answers->sink;
@@ -145,7 +145,7 @@ static void write_here(struct page_answer *answer)
 	finish(answer);
 }
 
-/* ---- those that writers make -------------------------------------------------------------- */
+/* ---- answers made by writers -------------------------------------------------------------- */
 
 static void remove_answer(struct page_answer *answer)
 {
@@ -212,7 +212,7 @@ static bool may_start(const struct answers *answers)
 	       count_writers(answers) < PAGE_WRITERS_MAX;
 }
 
-/* The end: no other is begun. */
+/* At the end: no other answer is begun. */
 static void answer_all(struct answers *answers)
 {
 	while (answers->pages) {
@@ -248,14 +248,14 @@ void api_answers_tend(struct answers *answers, bool all)
 	}
 }
 
-/* When a writer ends the loop knows by itself. */
+/* The end of a writer wakes the loop anyway. */
 int api_answers_timeout(const struct answers *answers, int most)
 {
 	const struct page_answer *answer = answers->pages;
 
 	while (answer && answer->writer.pid)
 		answer = answer->next;
-	/* So it does when names have come. */
+	/* So does the end of a look-up of names. */
 	if (lookup_goes_on(answers->lookup))
 		return most;
 	return answer && may_start(answers) && most > AGAIN ? AGAIN : most;
@@ -272,7 +272,7 @@ static const struct page_writing *find_writing(enum page_kind kind)
 	return NULL;
 }
 
-/* Each client waits for one answer. */
+/* Let the client wait for an equal answer. Each client waits for one answer only. */
 static bool join(const struct answers *answers, const struct serve_request *request)
 {
 	const bool alone = PMP_FAULT("page-alone");
@@ -288,7 +288,7 @@ static bool join(const struct answers *answers, const struct serve_request *requ
 	return false;
 }
 
-/* False: more than there can be connections, so who asks for them is not the server. */
+/* False: there are more than connections can ask for, so the server is compromised. */
 static bool append(struct answers *answers, struct page_answer *answer)
 {
 	struct page_answer **at = &answers->pages;
@@ -324,7 +324,7 @@ static struct page_answer *new_answer(struct answers *answers,
 	return NULL;
 }
 
-/* True: it has been answered, or will be with another one. */
+/* True: the request was answered, or will be together with an equal one. */
 static bool share(struct answers *answers, const struct serve_request *request)
 {
 	const int file = shared_answers_find(answers->shared, request, now_ns());

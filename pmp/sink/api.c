@@ -31,7 +31,7 @@ static int64_t ms_since(const struct api_request *request, uint64_t time)
 	return ((int64_t)time - (int64_t)request->start) / (int64_t)NS_PER_MS;
 }
 
-/* An answer that is written with stdio. */
+/* Write an answer by means of stdio. */
 static int write_with(const struct api_request *request,
 		      void (*put)(FILE *out, const struct api_request *request),
 		      struct pmp_error *err)
@@ -59,7 +59,7 @@ static void put_string(FILE *out, const char *before, const char *text)
 
 /* ---- state -------------------------------------------------------------------------- */
 
-/* Its words with blanks between them. */
+/* The words of the command line with spaces between them. */
 static void put_command(FILE *out, const struct api_request *request, pid_t pid)
 {
 	char text[COMMAND_SIZE + 1] = "";
@@ -208,19 +208,19 @@ int api_write_timeline(const struct api_request *request, struct pmp_error *err)
 
 /* ---- a part of the past ---------------------------------------------------------------- */
 
-/* A function of libpmp, and what that which it writes is called. */
+/* A function of libpmp, and the JSON name of what it writes. */
 struct api_content {
 	const char *name;
 	int (*write)(const struct pmp_report *report,
 		     const struct pmp_tree_options *options, const struct pmp_sink *sink,
 		     struct pmp_error *err);
 	bool by_thread;
-	bool deadlocks; /* and those of the last snapshot */
+	bool deadlocks; /* add the deadlocks of the last snapshot */
 };
 
 #define DEADLOCKS_MAX 20
 
-/* Those of one process; count: how many are written already. */
+/* Write the deadlocks of one process; count: how many were written so far. */
 static void put_process_deadlocks(FILE *out, const struct api_request *request, pid_t pid,
 				  size_t *count)
 {
@@ -366,7 +366,8 @@ int api_write_locks(const struct api_request *request, struct pmp_error *err)
 	return write_window(request, &locks, err);
 }
 
-/* {"from":0,"to":60000,"tree":{...}}: what was allocated from the start on, and lives now. */
+/* {"from":0,"to":60000,"tree":{...}}: what was allocated since
+ * the start and is live now. */
 int api_write_heap(const struct api_request *request, struct pmp_error *err)
 {
 	static const struct api_content tree = { .name = "tree",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing files so that a good one survives whatever happens: the text goes to a
- * nameless file in the same directory (a named one where the file system has no
- * O_TMPFILE), is synced, and takes the name over by a rename.
+ * Writes files so that a good old one survives any failure: the data goes to an unnamed
+ * file in the same directory (a named one if the file system has no O_TMPFILE), which is
+ * synced and then renamed.
  *
- * All of this may block, and is for the worker. What it waits for can be seen by others.
+ * All of this may block, and runs in the worker. Another thread can see what it waits for.
  */
 #include "sink/atomic-file.h"
 
@@ -28,25 +28,25 @@
 #include "sink/rotate.h"
 
 #define BUFFER_SIZE 65536
-#define STREAM_CHUNK 4096 /* PIPE_BUF: a pipe takes it whole */
+#define STREAM_CHUNK 4096 /* PIPE_BUF */
 #define NAME_TRIES 1000
-#define TEMPORARY_TRIES 4 /* of 64 random bits */
+#define TEMPORARY_TRIES 4 /* with 64 random bits each */
 #define FILE_MODE 0600
 #define PROCESS_SIZE 128
 
 struct atomic_file {
-	char path[PATH_MAX];	  /* as shown; "standard output" for it */
+	char path[PATH_MAX];	  /* as shown; or "standard output" */
 	const char *base;	  /* last component of path */
-	struct filename filename; /* what path was made of */
+	struct filename filename; /* path is made from it */
 	char process[PROCESS_SIZE];
-	bool unique;	    /* by a time or counter: never takes a name that exists */
+	bool unique;	    /* has a time or counter: never replaces a file */
 	bool published;	    /* path is ours already */
 	int directory;	    /* of path; -1: a stream */
-	bool foreign;	    /* others may put names into it */
+	bool foreign;	    /* others may create files in it */
 	int fd;		    /* -1: none open now */
 	bool stream;	    /* written in place: standard output, device, pipe */
 	bool owned;	    /* close fd */
-	char temporary[64]; /* name in directory; empty: nameless */
+	char temporary[64]; /* name in directory; empty: unnamed */
 	int error;	    /* the first one, negative */
 	struct atomic_file_wait *wait; /* or NULL */
 	size_t length;		       /* in buffer */
@@ -88,7 +88,7 @@ static int cannot_write(struct pmp_error *err, const char *path, int number)
 	return err->code;
 }
 
-/* The next name, when the one before is taken; 0 or an errno. */
+/* Choose the next name after one that is taken; 0 or an errno. */
 static int next_path(struct atomic_file *output)
 {
 	struct filename *filename = &output->filename;
@@ -105,8 +105,8 @@ static int next_path(struct atomic_file *output)
 	return number;
 }
 
-/* In an open directory the first name that is free: also when another run has just
- * taken one. */
+/* Choose the first free name in an open directory; also after another run has taken the
+ * one chosen before. */
 static int choose_path(struct atomic_file *output)
 {
 	struct stat status;
@@ -126,7 +126,7 @@ static int choose_path(struct atomic_file *output)
 	return number;
 }
 
-/* A nameless file, or a named one where that cannot be had. */
+/* Create an unnamed file, or a named one where that is not supported. */
 static int begin_file(struct atomic_file *output)
 {
 	output->temporary[0] = '\0';
@@ -155,7 +155,7 @@ static int begin_file(struct atomic_file *output)
 	return errno;
 }
 
-/* A nameless file gets a name that rename() can take. */
+/* Give an unnamed file a temporary name, for rename(). */
 static int name_file(struct atomic_file *output)
 {
 	char self[32];
@@ -189,7 +189,7 @@ static void drop_file(struct atomic_file *output)
 		output->fd = -1;
 }
 
-/* In a foreign directory: may our file take the place of this one? */
+/* In a foreign directory: may our file replace this one? */
 static bool is_replaceable(const struct atomic_file *output, const struct stat *file)
 {
 	struct stat directory;
@@ -199,7 +199,7 @@ static bool is_replaceable(const struct atomic_file *output, const struct stat *
 					      file->st_uid == directory.st_uid));
 }
 
-/* What is at the path decides how it is written. */
+/* Decide by what exists at the path how to write. */
 static int inspect(struct atomic_file *output, struct pmp_error *err)
 {
 	const char *path = output->path;
@@ -249,7 +249,7 @@ static int open_directory(struct atomic_file *output, struct pmp_error *err)
 	return number ? cannot_write(err, output->path, number) : 0;
 }
 
-/* Links outside of foreign directories are followed: their file is replaced, not they. */
+/* Follow links outside foreign directories: their target is replaced, not the link. */
 static int follow_links(struct atomic_file *output, struct pmp_error *err)
 {
 	int result = 1;
@@ -267,7 +267,7 @@ static int follow_links(struct atomic_file *output, struct pmp_error *err)
 	return 0;
 }
 
-/* Devices, pipes and the descriptors under /dev/fd are written as they are. */
+/* Devices, pipes and the descriptors under /dev/fd are written in place. */
 static int open_stream(struct atomic_file *output, struct pmp_error *err)
 {
 	const int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK;
@@ -325,7 +325,7 @@ static void set_filename(struct atomic_file *output, const char *pattern, pid_t 
 	output->unique = filename_has(base, 't') || filename_has(base, 'c');
 }
 
-/* Between these two it may hang. */
+/* Between begin and end the output may hang. */
 static void begin_wait(struct atomic_file *output)
 {
 	if (!output->wait)
@@ -376,7 +376,7 @@ int atomic_file_open(struct atomic_file **result, const struct atomic_file_targe
 	return code;
 }
 
-/* A descriptor that others share may be set not to block. */
+/* Polls on EAGAIN, as others that share the descriptor may have made it non-blocking. */
 static ssize_t write_piece(struct atomic_file *output, const char *data, size_t length)
 {
 	struct pollfd room = { .fd = output->fd, .events = POLLOUT };
@@ -391,14 +391,14 @@ static ssize_t write_piece(struct atomic_file *output, const char *data, size_t 
 	return n < 0 ? -number : n;
 }
 
-/* All of it; 0 or a positive errno. */
+/* Write all of data; 0 or a positive errno. */
 static int write_all(struct atomic_file *output, const char *data, size_t length)
 {
 	while (length > 0) {
 		size_t piece = length;
 		ssize_t n;
 
-		/* So that it shows when a slow reader takes something. */
+		/* In small pieces, to see progress even with a slow reader. */
 		if (output->stream && piece > STREAM_CHUNK)
 			piece = STREAM_CHUNK;
 		n = write_piece(output, data, piece);
@@ -446,7 +446,7 @@ int atomic_file_write(void *arg, const void *data, size_t length)
 	return output->error;
 }
 
-/* A named file: some file systems can do the one, some the other. */
+/* Rename a named file without replacing another: not all file systems support each way. */
 static int rename_new(struct atomic_file *output)
 {
 	const int directory = output->directory;
@@ -458,13 +458,13 @@ static int rename_new(struct atomic_file *output)
 		return errno;
 	if (linkat(directory, from, directory, to, 0) == 0)
 		return unlinkat(directory, from, 0) < 0 ? errno : 0;
-	/* No links either: the name was free when it was chosen. */
+	/* No hard links either: rely on the name still being free. */
 	if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)
 		return errno;
 	return renameat(directory, from, directory, to) < 0 ? errno : 0;
 }
 
-/* Put the file where no other is; 0 or a positive errno. */
+/* Give the file its name unless that exists; 0 or a positive errno. */
 static int place_new(struct atomic_file *output)
 {
 	char self[32];
@@ -483,7 +483,7 @@ static int place_new(struct atomic_file *output)
 	return number;
 }
 
-/* Put the file in the place of the one that is there; 0 or a positive errno. */
+/* Replace the existing file; 0 or a positive errno. */
 static int replace(struct atomic_file *output)
 {
 	int number = name_file(output);
@@ -521,11 +521,11 @@ static int make_visible(struct atomic_file *output)
 		if (number)
 			return number;
 	}
-	/* Some file systems have no fsync; the rename is what matters. */
+	/* Some file systems do not support fsync(). */
 	if (!PMP_FAULT("no-fsync") && fsync(output->fd) < 0 && errno != EINVAL &&
 	    errno != ENOSYS)
 		return errno;
-	/* In a long run the directory may have been moved away and made again. */
+	/* During a long run the directory may have been moved away and created again. */
 	number = output->temporary[0] ? 0 : enter_directory(output);
 	if (!number)
 		number = place(output);
@@ -559,7 +559,7 @@ int atomic_file_commit(struct atomic_file *output)
 	return output->error;
 }
 
-/* The first length bytes of one descriptor to another; 0 or a positive errno. */
+/* Copy the first length bytes of a descriptor; 0 or a positive errno. */
 static int copy(int from, int to, off_t length)
 {
 	for (off_t at = 0; at < length;) {

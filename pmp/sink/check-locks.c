@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --locks=check: nothing is written; messages and the status say whether there is a
- * deadlock. */
+/* --locks=check: writes no output; messages and the exit status tell
+ * whether there is a deadlock. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
-#define LINE_SIZE 900	  /* a message has room for it */
-#define DEADLOCKS_MAX 100 /* that are reported */
+#define LINE_SIZE 900	  /* fits into a message */
+#define DEADLOCKS_MAX 100 /* reported at most */
 
 struct lock_check {
 	struct pmp_profile *profile;
-	char *lines[DEADLOCKS_MAX]; /* one for each that was found, each found once */
+	char *lines[DEADLOCKS_MAX]; /* one per deadlock, without duplicates */
 	size_t count, said;
-	size_t unread; /* threads, of the last core, that may be in one that is not found */
-	bool incomplete; /* any core had such */
+	size_t unread;	 /* threads of the last core whose wait cannot be read */
+	bool incomplete; /* any core had such threads */
 	int code;
 	struct pmp_error err;
 };
@@ -52,7 +52,7 @@ static bool is_known(const struct lock_check *check, const char *line)
 	return false;
 }
 
-/* Without the filters of the options: they are about what is shown. */
+/* Ignores the filters of the options: these only select what is shown. */
 static void find_deadlocks(void *arg)
 {
 	const struct pmp_report_options options = {
@@ -82,7 +82,7 @@ static void find_deadlocks(void *arg)
 	pmp_report_free(report);
 }
 
-/* What they are called is in files, so that the worker looks. */
+/* Runs in the worker, as names are read from files. */
 static void sampled(struct sink *sink)
 {
 	struct lock_check *check = sink->check;
@@ -116,7 +116,7 @@ static void close_check(struct sink *sink)
 	sink->check = NULL;
 }
 
-/* Of a core file there is no sample but that which is there now. */
+/* A core file is one sample, and that has now been read. */
 static void targets(struct sink *sink, const struct process *process)
 {
 	(void)process;

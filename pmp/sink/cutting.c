@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is in a window, written in its format. */
+/* See cutting.h. */
 #include "sink/cutting.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void write_part(struct cutting *cutting)
 	const struct awaited *awaited = cutting->awaited;
 	const struct sink *sink = cutting->answers->sink;
 	const bool all = !awaited->page->format;
-	/* Pages of one value have neither states nor locks. */
+	/* Pages with one value have neither states nor locks. */
 	const bool details = !awaited->page->value || awaited->labels == PMP_LABELS_ALL;
 	const struct pmp_window_options options = {
 		.size = sizeof(options),
@@ -62,7 +62,7 @@ static void write_part(struct cutting *cutting)
 	pmp_profile_free(window);
 }
 
-/* All that was counted. */
+/* Write all that was counted since the start. */
 static void write_sums(struct cutting *cutting)
 {
 	struct pmp_profile *profile = cutting->answers->sink->counting->profile;

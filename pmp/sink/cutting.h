@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a client gets of a window. */
+/* Writes what a client gets of a window. */
 #ifndef PMP_SINK_CUTTING_H
 #define PMP_SINK_CUTTING_H
 
@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-/* What has been written. */
+/* The result of writing. */
 struct written {
 	struct pmp_covered covered; /* of a heap: the time of its change */
 	int code;		    /* 0 or an error, with err */
@@ -18,13 +18,13 @@ struct written {
 struct cutting {
 	const struct answers *answers;
 	const struct awaited *awaited;
-	int body; /* where to */
+	int body; /* the file to write to */
 	struct written written;
 };
 
-/** Cut out a window and write it: for the worker, or for a writer. arg: struct cutting. */
+/** Cut out a window and write it, in the worker or in a writer. arg: struct cutting. */
 void cutting_write(void *arg);
-/** What of the past a page has, for its client; "": nothing to be said. */
+/** Describe the time that a page covers, for its client; "": there is none. */
 void cutting_say(const struct page *page, const struct pmp_covered *covered, char *text,
 		 size_t size);
 

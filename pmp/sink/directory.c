@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Directories, entered without trusting the links of others. */
+/* See directory.h. */
 #include "sink/directory.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 struct walk {
 	int at;		     /* the directory reached */
-	char rest[PATH_MAX]; /* what is still to be entered */
+	char rest[PATH_MAX]; /* of the path, still to be entered */
 	unsigned links;	     /* followed so far */
 };
 
@@ -23,7 +23,7 @@ bool directory_has_acl(int fd)
 {
 	char path[32];
 
-	/* The descriptor may be one of O_PATH. */
+	/* Not fgetxattr(): fd may have been opened with O_PATH. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
@@ -43,7 +43,7 @@ bool directory_is_foreign(int fd)
 	return status.st_gid != 0 && (self == 0 || status.st_gid != getegid());
 }
 
-/* first, a slash, second; size bytes. False: they are too long. */
+/* Join first, a slash and second into text. False: they are too long. */
 static bool join(char *text, size_t size, const char *first, size_t length,
 		 const char *second)
 {
@@ -57,7 +57,7 @@ static bool join(char *text, size_t size, const char *first, size_t length,
 	return true;
 }
 
-/* The target of a link, with a NUL; its length or a negative errno. */
+/* Read the target of a link; its length or a negative errno. */
 static ssize_t read_link(int at, const char *name, char target[PATH_MAX])
 {
 	ssize_t length = readlinkat(at, name, target, PATH_MAX - 1);
@@ -77,7 +77,7 @@ static int move_to(struct walk *walk, int fd)
 	return 0;
 }
 
-/* What is no directory may be a link to one. */
+/* name is not a directory: it may be a link to one. */
 static int follow(struct walk *walk, const char *name)
 {
 	char target[PATH_MAX];
@@ -105,7 +105,7 @@ static int enter(struct walk *walk, const char *name)
 	return move_to(walk, fd);
 }
 
-/* Take the first component off the rest; false: there is none. */
+/* Remove the first component from the rest; false: there is none. */
 static bool next_name(struct walk *walk, char name[NAME_MAX + 1], int *error)
 {
 	const char *start = walk->rest + strspn(walk->rest, "/");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FEEDS_MAX 64
-#define FEEDS_OF_TARGET 16 /* the last ones */
+#define FEEDS_OF_TARGET 16 /* of these, for the targets' user */
 
 struct feeds {
 	struct feed all[FEEDS_MAX];

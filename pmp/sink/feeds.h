@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has been sent to clients that want each part of the past once: /feed/NAME. */
+/* /feed/NAME: what has been sent to clients that want each part
+ * of the past exactly once. */
 #ifndef PMP_SINK_FEEDS_H
 #define PMP_SINK_FEEDS_H
 
@@ -11,8 +12,8 @@
 
 struct feeds;
 
-/* Which one: a name of the client's own, for each page of each process. The user of the targets
- * has feeds of his own: he cannot take away what others are to get. */
+/* A feed is identified by a name that the client chooses, its page and the process. The
+ * user of the targets has separate feeds, and so cannot consume those of others. */
 struct feed_key {
 	bool to_target;
 	char name[ROUTE_FEED_SIZE];
@@ -23,19 +24,19 @@ struct feed_key {
 
 struct feed {
 	struct feed_key key;
-	uint64_t sent;	 /* ns: all up to then; 0: nothing */
-	uint64_t used;	 /* ns: when it was asked for */
-	uint32_t number; /* another one in its place has another number */
-	uint32_t id;	 /* of an answer that is on its way, */
-	uint64_t to;	 /* and what it goes up to */
+	uint64_t sent;	 /* ns: sent up to this time; 0: nothing */
+	uint64_t used;	 /* ns: when it was last requested */
+	uint32_t number; /* changes if another feed takes its place */
+	uint32_t id;	 /* of an answer that is being sent; 0: none */
+	uint64_t to;	 /* the end of that answer, ns */
 };
 
 /** NULL: no memory. */
 struct feeds *feeds_new(void);
 void feeds_free(struct feeds *feeds);
-/** The feed of that key; the one that has not been used for longest makes room for it. */
+/** The feed of that key; a new one replaces the least recently used feed. */
 struct feed *feeds_find(struct feeds *feeds, const struct feed_key *key, uint64_t now);
-/** The client has the answer of that id: the next one begins where it ends. */
+/** The client has received the answer with this id: the next one begins where that ends. */
 void feeds_written(struct feeds *feeds, uint32_t id);
 
 #endif

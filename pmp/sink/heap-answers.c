@@ -14,7 +14,7 @@
 #include "sink/write-options.h"
 #include "source/source.h"
 
-#define MOMENTS_MAX 8 /* each takes 48 bytes for each stack */
+#define MOMENTS_MAX 8 /* each takes 48 bytes per stack */
 #define QUOTED_SIZE (EVENT_NAME_SIZE * 4)
 
 static int write_report(struct cutting *cutting)
@@ -34,7 +34,7 @@ static int write_report(struct cutting *cutting)
 				  windows_filter(cutting->answers, asked), &heap, &report,
 				  &cutting->written.err);
 
-	/* Ages and sizes are numbers: no series of a scraper's. */
+	/* Ages and sizes are numeric labels: they do not become series of a scraper. */
 	write.labels =
 		asked->labels == PMP_LABELS_NONE ? PMP_LABELS_NONE : PMP_LABELS_ALL;
 	write.since_start = !asked->moment;
@@ -56,7 +56,7 @@ void heap_answers_write(void *arg)
 	cutting->written.code = write_report(cutting);
 }
 
-/* ---- its beginning ---------------------------------------------------------------- */
+/* ---- the beginning of a page ------------------------------------------------------ */
 
 static const struct process *only_process(const struct targets *targets, pid_t pid)
 {
@@ -132,7 +132,7 @@ static bool start_change(const struct answers *answers, struct awaited *asked)
 	return request.code == 0;
 }
 
-/* Its totals are. */
+/* Does the format only have totals since the start? */
 static bool is_of_all(const struct awaited *asked)
 {
 	return strcmp(asked->format->name, "memory") == 0;

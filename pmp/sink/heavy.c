@@ -9,7 +9,7 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
-#define HEAVY 20000 /* stacks: take 0.1 s */
+#define HEAVY 20000 /* stacks, which take 0.1 s */
 
 static struct pmp_profile_info count(const struct answers *answers)
 {
@@ -34,13 +34,13 @@ bool heavy_is_any(const struct answers *answers)
 	return heavy_is(answers) || heavy_is_heap(answers);
 }
 
-/* In the writer. */
+/* What the writer needs. */
 struct alone {
 	struct pmp_symbolizer *symbolizer;
 	const struct heavy *heavy;
 };
 
-/* All names have been looked up. */
+/* Runs in the writer, when all names have been looked up. */
 static void write_alone(void *arg)
 {
 	const struct alone *alone = arg;
@@ -49,7 +49,7 @@ static void write_alone(void *arg)
 	alone->heavy->write(alone->heavy->arg);
 }
 
-/* For the worker: the few that have none yet. */
+/* Runs in the worker: look up the few names that are still missing. */
 static void name_all(void *arg)
 {
 	pmp_symbolizer_name_all(arg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See lookup.h: one job, which is submitted again when there is more to name. */
+/* See lookup.h. There is one job, which is submitted again when more names are needed. */
 #include "sink/lookup.h"
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "run/worker.h"
 #include "sink/sink.h"
 
-#define FEW 1000	       /* names of files that are open: some ms */
-#define SOON (500 * NS_PER_MS) /* after that the time line goes on without */
-#define ROUNDS_MAX 8	       /* as new ones may come all the time */
+#define FEW 1000	       /* names in open files, which take some ms */
+#define SOON (500 * NS_PER_MS) /* then the time line does without names */
+#define ROUNDS_MAX 8	       /* bounded, as new locations may keep coming */
 
 struct name_lookup {
 	const struct sink *sink;
 	struct job job;
-	bool all;	/* not only those that tell of locks */
-	uint64_t since; /* when locks were asked for in vain, or 0 */
+	bool all;	/* not only names that tell of locks */
+	uint64_t since; /* when the wait for locks began, or 0 */
 };
 
 struct name_lookup *lookup_new(struct sink *sink)
@@ -55,7 +55,7 @@ static void name_all(const struct sink *sink)
 		pmp_symbolizer_name(symbolizer, (pmp_location)i);
 }
 
-/* Samples are counted whenever the symbolizer lets go of the lock. */
+/* Samples are counted whenever the symbolizer releases the lock. */
 static void work(void *arg)
 {
 	const struct name_lookup *lookup = arg;
@@ -83,7 +83,7 @@ bool lookup_goes_on(const struct name_lookup *lookup)
 	return !worker_has_done(&lookup->job);
 }
 
-/* Without a thread whoever needs names looks them up. */
+/* False: there is no thread, so the caller must look up names itself. */
 static bool begin(struct name_lookup *lookup, bool all)
 {
 	if (lookup_goes_on(lookup)) {
@@ -104,7 +104,7 @@ bool lookup_is_done(struct name_lookup *lookup)
 	return !begin(lookup, true);
 }
 
-/* For the other worker. */
+/* Runs in the other worker. */
 static void name_locks_there(void *arg)
 {
 	name_locks(arg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for the answers of a server, looked up by a worker of their own: files may have to be
- * read or fetched for them, and nothing else is to wait for that. It lets go of the lock
- * meanwhile. What needs names waits until they are there.
+ * Looks up names for the answers of a server, in a worker of its own: files may have to be
+ * read or fetched, and nothing else must wait for that. So this worker releases the lock
+ * meanwhile. Answers that need names wait until they are known.
  */
 #ifndef PMP_SINK_LOOKUP_H
 #define PMP_SINK_LOOKUP_H
@@ -14,19 +14,19 @@ struct sink;
 
 /** NULL: no memory. */
 struct name_lookup *lookup_new(struct sink *sink);
-/** Takes NULL. The worker has ended. */
+/** Takes NULL. Must be called after the worker has ended. */
 void lookup_free(struct name_lookup *lookup);
 
-/** Are they there, but for a few that take no time? Else they are being looked up, and the loop
- * hears when that is done. */
+/** Are all names known, except a few that take no time? Else they are being looked up, and
+ * the end of that wakes the loop. */
 bool lookup_is_done(struct name_lookup *lookup);
-/** Are they being looked up? Then no other thread may do that. */
+/** Are names being looked up? Then no other thread may do so. */
 bool lookup_goes_on(const struct name_lookup *lookup);
-/** See to it that names have told which threads wait for locks. False: they have not yet. */
+/** Make sure that the names which tell of waits for locks are known. False: not yet. */
 bool lookup_knows_locks(struct name_lookup *lookup);
-/** The same, for whoever asks each second: true as well if it takes long. */
+/** The same for a caller that asks each second: also true if it takes too long. */
 bool lookup_knows_locks_soon(struct name_lookup *lookup);
-/** The end: wait until nothing is looked up any more. */
+/** At the end: wait until nothing is being looked up. */
 void lookup_await(struct name_lookup *lookup);
 
 #endif

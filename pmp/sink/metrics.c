@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See metrics.h. What only grows is a counter, and ends in _total; of a target that has ended
- * there is nothing any more. */
+/* See metrics.h. Values that only grow are counters, named _total. Targets that have ended
+ * have no metrics. */
 #include "sink/metrics.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "source/source.h"
 
 #define QUOTED_SIZE (EVENT_NAME_SIZE * 8)
-#define RATE_TIME (10 * NS_PER_S) /* in which snapshots are counted for the rate */
+#define RATE_TIME (10 * NS_PER_S) /* over which the rate of snapshots is measured */
 
 struct metrics {
 	FILE *out;
@@ -40,7 +40,7 @@ static void head(const struct metrics *metrics, const char *name, const char *ty
 	fprintf(metrics->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* One that has no labels. */
+/* Write a metric without labels. */
 static void put(const struct metrics *metrics, const char *name, const char *type,
 		uint64_t value, const char *help)
 {
@@ -319,7 +319,8 @@ static void put_threads(const struct metrics *metrics)
 	}
 }
 
-/* So that none is taken for the byte that it would stand for: no series may come twice. */
+/* Keep escaped bytes apart from literal backslashes: otherwise two names
+ * might give the same series. */
 static const char *double_backslashes(const char *name, char *doubled, size_t size)
 {
 	size_t length = 0;
@@ -333,7 +334,8 @@ static const char *double_backslashes(const char *name, char *doubled, size_t si
 	return doubled;
 }
 
-/* Counters never go back: what may be found to be a lock is none of sleep yet. */
+/* Counters must never decrease: so sleep does not include what
+ * may turn out to be a lock. */
 static void put_group(const struct metrics *metrics, const struct pmp_group_times *times)
 {
 	const struct {
@@ -363,7 +365,8 @@ static void put_groups(const struct metrics *metrics)
 {
 	struct pmp_profile *profile = metrics->sink->counting->profile;
 
-	/* Much of the time is not seen then, and sums begin again after each pause. */
+	/* With --on-demand most of the time is not sampled, and
+	 * sums restart after pauses. */
 	if (metrics->sink->options->on_demand)
 		return;
 	head(metrics, "pmp_thread_seconds_total", "counter",
@@ -419,7 +422,7 @@ static void put_memory(const struct metrics *metrics)
 		put_memory_metric(metrics, &all[i]);
 }
 
-/* The same of one that is recorded. */
+/* The same for targets that are recorded. */
 struct heap_metric {
 	const char *name, *type, *help;
 	size_t offset; /* in struct pmp_heap_info */
@@ -461,7 +464,7 @@ static void put_heap(const struct metrics *metrics)
 		  offsetof(struct pmp_heap_info, freed) },
 	};
 
-	/* Without a recorder there is nothing to be said. */
+	/* Only with a recorder. */
 	for (size_t i = 0;
 	     metrics->sink->options->heap.on && i < sizeof(all) / sizeof(*all); i++)
 		put_heap_metric(metrics, &all[i]);

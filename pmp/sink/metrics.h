@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Pages for a monitoring system: metrics in the text format of Prometheus (version 0.0.4 of
- * its exposition format), and the targets in that of its HTTP service discovery.
+ * its exposition format), and the targets in the format of its HTTP service discovery.
  */
 #ifndef PMP_SINK_METRICS_H
 #define PMP_SINK_METRICS_H
@@ -12,19 +12,18 @@
 struct serve_counts;
 struct sink;
 
-/* What of the server is shown. */
+/* Metrics of the server. */
 struct metrics_server {
 	const struct serve_counts *counts;
-	size_t windows;	  /* that are being recorded */
-	uint64_t writers; /* that were started */
+	size_t windows;	  /* being recorded */
+	uint64_t writers; /* started so far */
 };
 
-/** Write the metrics into a file. 0 or a negative errno. To be called by the worker. */
+/** Write the metrics into a file. 0 or a negative errno. Called by the worker. */
 int metrics_write(const struct sink *sink, const struct metrics_server *server, int file);
-/** Snapshots a second, reached in the last 10 s; of several targets the mean. */
+/** Snapshots per second in the last 10 s; the mean of all targets. */
 double metrics_rate(const struct sink *sink);
-/** Write the targets, which can be fetched at that host (HOST[:PORT]). 0 or a negative
- * errno. */
+/** Write the targets, to be scraped at host (HOST[:PORT]). 0 or a negative errno. */
 int metrics_write_targets(const struct sink *sink, const char *host, int file);
 
 #endif

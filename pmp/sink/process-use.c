@@ -12,7 +12,7 @@
 
 enum { USER_TIME = 14, SYSTEM_TIME = 15, RESIDENT = 24 };
 
-/* The number in a field after the name, which may have blanks and parentheses itself. */
+/* A numeric field after the name, which itself may have spaces and parentheses. */
 static uint64_t field(const char *text, int number)
 {
 	const char *at = strrchr(text, ')');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process has used so far. */
+/* CPU time and memory of a process. */
 #ifndef PMP_SINK_PROCESS_USE_H
 #define PMP_SINK_PROCESS_USE_H
 
@@ -8,21 +8,21 @@
 #include <sys/types.h>
 
 struct process_use {
-	uint64_t cpu;	 /* ns on a processor, all threads, in steps of a clock tick */
+	uint64_t cpu;	 /* ns, all threads, in units of a clock tick */
 	uint64_t memory; /* resident bytes */
 };
 
-/** All 0 if there is no such process. */
+/** All 0 if the process does not exist. */
 struct process_use process_use(pid_t pid);
 
-/* Bytes, by /proc/PID/status. */
+/* Bytes, from /proc/PID/status. */
 struct process_memory {
 	uint64_t resident;	/* now, VmRSS */
-	uint64_t resident_peak; /* the most so far, VmHWM */
-	uint64_t data;		/* private and writable, VmData: resident or not */
+	uint64_t resident_peak; /* VmHWM */
+	uint64_t data;		/* private and writable, resident or not, VmData */
 };
 
-/** Of a process. False: it has none, or has gone. */
+/** Get the memory of a process. False: it has none, or is gone. */
 bool process_memory(pid_t pid, struct process_memory *memory);
 
 #endif

@@ -10,9 +10,9 @@
 #include "serve/counts.h"
 
 #define MINUTE (60 * NS_PER_S)
-#define LINES_MAX 600 /* a minute: any client might fill the disk */
+#define LINES_MAX 600 /* a minute, so that no client can fill the disk */
 
-/* "GET /api/state?...", "GET /pid/4100/api/tree?...": the page asks each second. */
+/* "GET /api/state?...", "GET /pid/4100/api/tree?...": the page sends these each second. */
 static bool is_of_api(const char *query)
 {
 	const char *path = strchr(query, '/');
@@ -22,7 +22,7 @@ static bool is_of_api(const char *query)
 	return path && strncmp(path, "/api/", 5) == 0;
 }
 
-/* Of a minute that is over: what was not logged in it. */
+/* When a minute is over, log the number of requests that were not logged in it. */
 static void end_minute(struct request_log *log, uint64_t now)
 {
 	if (now < log->minute)
@@ -37,7 +37,7 @@ void request_log_add(struct request_log *log, const struct serve_request *served
 {
 	char user[32] = "user unknown";
 
-	/* The server is not believed. */
+	/* The server is not trusted. */
 	if (!serve_request_ends(served) || is_of_api(served->query))
 		return;
 	end_minute(log, now_ns());
@@ -53,7 +53,7 @@ void request_log_add(struct request_log *log, const struct serve_request *served
 		    user, served->query, served->status, served->length);
 }
 
-/* Refused for what they are, not for what they ask. */
+/* Counts requests that were refused for who sent them, not for what they ask. */
 static uint64_t count_refused(const struct serve_counts *counts)
 {
 	uint64_t count = 0;

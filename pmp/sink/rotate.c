@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of our files in a directory may go. Nothing is locked: several runs may write
- * and remove in one directory, and who comes late finds less to do.
+ * Decides which of our files in a directory to remove. Without locks: several runs may
+ * write and remove files in one directory, and the later ones find less to do.
  *
- * The order is that of the files' own times, never of their names: local time has the
- * same hour twice when summer ends. A file that is later than the one just written is
- * from before a clock was set back, and counts as older than all others.
+ * Files are ordered by modification time, never by name: at the end of daylight saving time
+ * local time repeats an hour. A file that is later than the one just written was written
+ * before the clock was set back, and counts as older than all others.
  */
 #include "sink/rotate.h"
 
@@ -25,8 +25,8 @@
 #include "base/fault.h"
 
 #define RANDOM_DIGITS 16
-#define STALE_TIME (24 * 60 * 60) /* no renaming takes a day */
-#define LATER_TIME 60		  /* runs beside this one, not clocks set back */
+#define STALE_TIME (24 * 60 * 60) /* no rename takes a day */
+#define LATER_TIME 60		  /* due to another run, not to a clock set back */
 
 struct old_file {
 	char *name;
@@ -55,13 +55,13 @@ static bool belongs_to_us(int directory, const char *name, struct stat *status)
 	       status->st_uid == geteuid();
 }
 
-/* A regular file of ours, whatever its name. */
+/* Is it a regular file of ours, whatever its name? */
 static bool is_ours(int directory, const char *name, struct stat *status)
 {
 	return belongs_to_us(directory, name, status) && S_ISREG(status->st_mode);
 }
 
-/* In a directory of all users another one could have used the last number. */
+/* Ignores files of other users: in a shared directory one could use up the numbers. */
 uint64_t keep_counter(int directory, const struct filename *filename)
 {
 	DIR *dir = open_again(directory);
@@ -106,7 +106,7 @@ static void free_files(struct old_files *files)
 	free(files->list);
 }
 
-/* All that fit but own. */
+/* Collect all files that match, except own. */
 static int collect(int directory, const struct filename *filename, const char *own,
 		   struct old_files *files)
 {
@@ -128,7 +128,7 @@ static int collect(int directory, const struct filename *filename, const char *o
 	return number;
 }
 
-/* The oldest first; of the same time by name, so that all runs agree. */
+/* Oldest first; for equal times by name, so that all runs agree. */
 static int compare(const void *a, const void *b)
 {
 	const struct old_file *left = a, *right = b;
@@ -180,7 +180,7 @@ int rotate_newest(int directory, const struct filename *filename, const char *ow
 	return number;
 }
 
-/* No other user may know it before, and be there first. */
+/* Another user must not guess the name and create the file first. */
 static uint64_t random_bits(void)
 {
 	struct timespec now = { 0 };
@@ -198,7 +198,7 @@ void rotate_temporary_name(char *name, size_t size)
 		 (unsigned long long)random_bits());
 }
 
-/* The process that made a temporary file of this name; 0: it is none. */
+/* The process that made the temporary file of this name; 0: it is not a temporary file. */
 static pid_t maker(const char *name)
 {
 	const struct filename start = { .pattern = ".pmp-%p-", .process = "" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The live view as a sink, and a saved profile on the screen. */
+/* The screen as a sink: the live view, or a saved profile. */
 #include <poll.h>
 
 #include "run/counting.h"
@@ -25,7 +25,7 @@ static void needs(const struct options *options, struct counting_needs *needs)
 	needs->times = options->format->times;
 }
 
-/* It wakes the loop, and is emptied with the rest of the view's work. */
+/* Only wakes the loop; the view itself empties the descriptor. */
 static void on_names(void *arg, short revents)
 {
 	(void)arg;
@@ -40,7 +40,7 @@ static void leave_screen(struct sink *sink)
 
 static void on_keys(void *arg, short revents)
 {
-	/* The terminal has gone; HUP may be ignored. */
+	/* The terminal is gone; SIGHUP may be ignored. */
 	if (revents & (POLLHUP | POLLERR))
 		leave_screen(arg);
 }
@@ -61,7 +61,7 @@ static void start(struct sink *sink)
 	session_start(sink->session);
 }
 
-/* On a terminal that cannot be drawn on a saved profile is written as text. */
+/* If the terminal cannot be drawn on, a saved profile is written as text. */
 static void targets(struct sink *sink, const struct process *process)
 {
 	(void)process;
@@ -133,7 +133,7 @@ static void resume(struct sink *sink)
 	session_resume(sink->session);
 }
 
-/* After the last sample it stays until it is left. */
+/* After the last sample the view stays until it is quit. */
 static bool stays(struct sink *sink)
 {
 	if (!session_stays(sink->session) || sink->quit || sink->state->caught.end ||

@@ -9,7 +9,7 @@ static bool is_empty(const struct selection *selection)
 	       !*selection->group && !selection->tid && !selection->idle;
 }
 
-/* An expression of a parameter. */
+/* A parameter with an expression. */
 struct selected {
 	const char *name, *text;
 	enum pmp_filter_kind kind;

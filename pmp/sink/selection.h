@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a request wants of the stacks, as a filter. */
+/* Makes a filter of the stacks that a request selects. */
 #ifndef PMP_SINK_SELECTION_H
 #define PMP_SINK_SELECTION_H
 
@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 /**
- * A filter that shows of what run shows that which is selected; groups: threads by their
- * groups; pid: of this process, 0: of all. *filter is the caller's, NULL: run does. 0,
- * PMP_ENOMEM, or PMP_EINVAL: err says which parameter is wrong, and why.
+ * Make a filter that shows the selected part of what the filter run shows; groups: name
+ * threads by their groups; pid: only this process, 0: all. *filter is owned by the
+ * caller, NULL if run itself will do. 0, PMP_ENOMEM, or PMP_EINVAL with the wrong
+ * parameter and the reason in err.
  */
 int selection_filter(const struct selection *selection, const struct pmp_filter *run,
 		     bool groups, pid_t pid, struct pmp_filter **filter,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --serve: profiles for whoever asks by HTTP. What speaks HTTP is a process of its own
- * (serve/server.c); here is what it asks for. */
+/* --serve: profiles over HTTP. A separate process speaks HTTP (serve/server.c); this file
+ * answers its requests. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ struct serving {
 	struct answers *answers;
 	struct request_log log;
 	bool announced;
-	/* Whose all targets are, as the server knows it; when that is looked at again. */
+	/* The user of all targets, as last sent to the server; and when to check again. */
 	bool had_target;
 	uid_t target;
 	uint64_t next_rights;
@@ -62,7 +62,7 @@ static int choose_token(struct serving *serving, const struct options *options,
 {
 	if (options->serve_token)
 		return token_read(options->serve_token, serving->rules.token, err);
-	/* Of a unix socket the kernel says who asks. */
+	/* A unix socket needs no token: the kernel tells who the client is. */
 	return serving->address.is_unix ? 0 : token_make(serving->rules.token, err);
 }
 
@@ -101,7 +101,7 @@ static int start_server(struct serving *serving, const struct options *options,
 			    options->log, err);
 }
 
-/* A service manager may have passed a socket. 0 or an error. */
+/* Take a socket passed by a service manager, if any. 0 or an error. */
 static int take_passed(struct serving *serving, const struct options *options,
 		       struct pmp_error *err)
 {
@@ -119,7 +119,7 @@ static int take_passed(struct serving *serving, const struct options *options,
 	return err->code;
 }
 
-/* Before any process is looked at: the server is to have nothing of one. */
+/* Start the server before any target is read, so that it inherits nothing of one. */
 static int prepare(struct sink *sink)
 {
 	struct serving *serving = calloc(1, sizeof(*serving));
@@ -146,7 +146,7 @@ static int prepare(struct sink *sink)
 				    : PMP_EXIT_FAILED;
 }
 
-/* ---- what it asks ---------------------------------------------------------------------- */
+/* ---- messages of the server ------------------------------------------------------------- */
 
 static void lose_server(struct sink *sink)
 {
@@ -160,7 +160,7 @@ static void lose_server(struct sink *sink)
 static void greet(struct sink *sink, const struct serve_request *hello)
 {
 	answers_forget(sink->serving->answers);
-	/* It knows of no target. */
+	/* A new server does not know the targets' user. */
 	sink->serving->had_target = false;
 	sink->serving->target = 0;
 	sink->serving->next_rights = 0;
@@ -206,16 +206,18 @@ static int open_answers(struct sink *sink)
 	return PMP_EXIT_FAILED;
 }
 
-/* ---- its targets -------------------------------------------------------------------------- */
+/* ---- the targets' user -------------------------------------------------------------------- */
 
-/* What is in the report that only root sees: of other processes, or of the kernel. */
+/* Does the report have data that only root may see: of other
+ * processes, or of the kernel? */
 static bool shows_more(const struct options *options)
 {
 	return options->peers || options->kernel;
 }
 
-/* Whoever may look at all of them anyway, also at those that are yet to be opened, and might
- * have at all that was counted, may ask for what pmp has seen. */
+/* Tell the server the user of the targets, who may then ask for profiles: someone who may
+ * look at all targets anyway, of which none is still to be opened, and might have looked at
+ * all that was counted. */
 static void tell_rights(struct sink *sink)
 {
 	const struct targets *targets = &sink->source->targets;
@@ -245,7 +247,7 @@ static void tell_rights(struct sink *sink)
 	sink->serving->target = (uid_t)rights.target;
 }
 
-/* The token is for who looks on, not for a log. */
+/* Show the token only on a terminal: it must not get into a log. */
 static void announce(struct sink *sink)
 {
 	struct serving *serving = sink->serving;
@@ -261,7 +263,7 @@ static void announce(struct sink *sink)
 		     serving->address.is_unix ? "" : "/", token);
 }
 
-/* Once it is known of all targets whether they can be sampled. */
+/* Announce the address as soon as all targets were opened or refused. */
 static void announce_once(struct sink *sink)
 {
 	const struct targets *targets = &sink->source->targets;
@@ -284,7 +286,7 @@ static void tend(struct sink *sink)
 {
 	struct serving *serving = sink->serving;
 
-	/* The owner of a process changes when it gives up rights, or takes them. */
+	/* A process changes its owner when it drops or gains rights. */
 	if (now_ns() >= serving->next_rights) {
 		serving->next_rights = now_ns() + RIGHTS_EVERY;
 		tell_rights(sink);
@@ -300,7 +302,7 @@ static int timeout(const struct sink *sink, int most)
 	return answers_timeout(sink->serving->answers, most);
 }
 
-/* What is being recorded ends with what there is. */
+/* Answer windows still being recorded with what there is. */
 static void finish(struct sink *sink)
 {
 	answers_tend(sink->serving->answers, true);

@@ -13,7 +13,7 @@
 struct shared_answer {
 	struct serve_request asked; /* without its id */
 	uint64_t time, took;
-	int file; /* -1: there is none */
+	int file; /* -1: none */
 };
 
 struct shared_answers {
@@ -61,7 +61,7 @@ bool shared_answers_is_same(const struct serve_request *one,
 	       is_same_selection(&one->selection, &other->selection);
 }
 
-/* What takes long is not made all the time. */
+/* Slow answers stay fresh for longer, so as not to make them all the time. */
 static uint64_t fresh_time(const struct shared_answer *answer)
 {
 	return 2 * answer->took > FRESH ? 2 * answer->took : FRESH;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where samples go: a file that has each snapshot, a file that has the profile, the screen.
- * Each is one const table; whoever has a sink asks its table, and never which one it is.
+ * Where results go: a file with each snapshot, a file with the profile, the screen, clients
+ * of a server. Each kind is one const table of functions; users of a sink call these and
+ * never ask for its kind.
  */
 #ifndef PMP_SINK_SINK_H
 #define PMP_SINK_SINK_H
@@ -28,101 +29,104 @@ struct worker;
 
 struct sink_type {
 	const char *name;
-	bool keys; /* who looks at it has keys, which are not to wait */
-	bool serves; /* clients, which are not to wait for each other's names: see lookup.h */
+	bool keys;   /* it has a user with keys, which must not wait */
+	bool serves; /* it has clients, which must not wait for each other: see lookup.h */
 
-	/** Do the options ask for it? */
+	/** Do the options select this sink? */
 	bool (*is_meant)(const struct options *options);
 	void (*needs)(const struct options *options, struct counting_needs *needs);
-	/** Take what it needs of the system, before any process is started or looked at. 0, or
-	 * a status with the message printed. To be called while single-threaded. */
+	/** Set up what needs the system, before any process is started or read. 0, or a
+	 * status with the message printed. Called while single-threaded. */
 	int (*prepare)(struct sink *sink);
-	/** Get ready, before there is a profile. 0, or a status with the message printed. */
+	/** Get ready, before there is a profile. 0, or a status
+	 * with the message printed. */
 	int (*open)(struct sink *sink);
-	/** The profile is there. */
+	/** The profile exists now. */
 	void (*start)(struct sink *sink);
-	/** A process is sampled from now on, or, NULL, one that was has gone. Of a saved
-	 * profile NULL: all is there. */
+	/** A process is sampled from now on; or NULL: something else about the targets has
+	 * changed. NULL for a saved profile: it has been read. */
 	void (*targets)(struct sink *sink, const struct process *process);
-	/** At this time (ns): is what there is to be completed before more is counted? */
+	/** Called before a sample of this time (ns) is counted: complete the current file
+	 * if its interval is over. */
 	void (*boundary)(struct sink *sink, uint64_t time);
 	/** A sample has been counted. */
 	void (*sampled)(struct sink *sink);
-	/** Show what there is now: it was asked for by USR1. */
+	/** Show the results so far, as SIGUSR1 has asked for. */
 	void (*show)(struct sink *sink);
-	/** In each turn of the loop, which then waits for that many ms, at most `most`. */
+	/** tend(): called in each turn of the loop. timeout(): how many ms the loop may
+	 * then wait, at most `most`. */
 	void (*tend)(struct sink *sink);
 	int (*timeout)(const struct sink *sink, int most);
-	/** pmp stops and goes on: the terminal is another's meanwhile. */
+	/** pmp is stopped and continued: meanwhile others use the terminal. */
 	void (*suspend)(struct sink *sink);
 	void (*resume)(struct sink *sink);
 	/** There are no more samples: does the run go on nevertheless? */
 	bool (*stays)(struct sink *sink);
-	/** Let go of the terminal, at the end of the loop. */
+	/** Restore the terminal, at the end of the loop. */
 	void (*leave)(struct sink *sink);
-	/** Complete what there is. */
+	/** Complete the output. */
 	void (*finish)(struct sink *sink);
-	/** Whatever has become of the run; the worker has ended. */
+	/** Called in any case, also after failures, when the worker has ended. */
 	void (*close)(struct sink *sink);
 };
 
-/* What a sink has its run do; the argument is the run. */
+/* What a sink calls in its run; the first argument is the run. */
 struct sink_calls {
-	/** End the sampling in order. */
+	/** Begin an orderly end of the sampling. */
 	void (*finish)(void *run);
-	/** The same, because of what pmp will end with this status for. */
+	/** The same because of a failure; pmp will exit with this status. */
 	void (*fail)(void *run, int status);
 	/**
-	 * While another job has the terminal that standard output is, stop, as the kernel
-	 * would have it, but with nothing attached. False: it will not be ours.
+	 * Stop while standard output is a terminal and another job has it, as the kernel
+	 * would do, but with nothing attached. False: pmp will not get the terminal.
 	 */
 	bool (*await_terminal)(void *run);
 	/**
-	 * Have the worker do work(arg), and wait for that. Signals and the supervision of
-	 * the sampler go on; the profile, the symbolizer and the output are the worker's
-	 * meanwhile, so that no samples are taken and no keys.
+	 * Have the worker do work(arg), and wait for it. Signals and the supervision of the
+	 * sampler go on. The worker owns the profile, the symbolizer and the output
+	 * meanwhile, so neither samples nor keys are processed.
 	 */
 	void (*work)(void *run, void (*work)(void *arg), void *arg);
-	/** Wait for what a worker has been given to do, in the same way. */
+	/** Wait in the same way for a job that a worker already has. */
 	void (*await)(void *run, const struct job *job);
 };
 
-/* One at work. */
+/* A sink of a run. */
 struct sink {
 	const struct sink_type *type;
-	/* What it is given; borrowed. */
+	/* Set by the run; borrowed. */
 	const struct options *options;
 	struct loop *loop;
 	struct worker *worker;
-	struct worker *namer;	   /* another one, of a sink that serves; or NULL */
-	struct counting *counting; /* samples are there */
+	struct worker *namer;	   /* a second worker, for a sink that serves; or NULL */
+	struct counting *counting; /* has the samples */
 	struct progress *progress;
 	struct source *source;
 	struct run_state *state;
 	bool stdout_closed; /* when pmp began */
 	const struct sink_calls *calls;
 	void *run;
-	/* What the worker waits for in an output. */
+	/* The output that the worker waits for. */
 	struct atomic_file_wait wait;
-	/* Of files. */
+	/* For files. */
 	struct atomic_file *output;
-	bool incomplete;      /* what has failed is not in it: it does not get its name */
-	struct process named; /* what it is named after */
-	uint64_t next_file;   /* --every: when the next one begins; 0: not set */
-	struct lock_check *check; /* of --locks=check */
-	struct serving *serving;  /* of --serve */
-	/* Of the screen. */
+	bool incomplete;	  /* writing failed: the file must not get its name */
+	struct process named;	  /* the process that the file is named after */
+	uint64_t next_file;	  /* --every: when the next file begins; 0: not set */
+	struct lock_check *check; /* for --locks=check */
+	struct serving *serving;  /* for --serve */
+	/* For the screen. */
 	struct session *session;
-	int keys; /* descriptor that it reads keys from, or -1 */
+	int keys; /* descriptor to read keys from, or -1 */
 	bool quit;
 };
 
 extern const struct sink_type sink_text, sink_profile, sink_screen, sink_lock_check,
 	sink_server;
 
-/** The one that the options ask for, on a screen if that is possible and wanted. */
+/** The sink that the options select; screen: it may be the screen. */
 const struct sink_type *sink_type_of(const struct options *options, bool screen);
-/** What else they ask for: the file that is written while a server serves; or NULL. */
+/** A second sink: the file that is written while a server serves; or NULL. */
 const struct sink_type *sink_type_beside(const struct options *options);
 
 #endif

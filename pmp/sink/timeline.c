@@ -10,20 +10,20 @@
 #include "run/clock.h"
 #include "source/targets.h"
 
-#define SECONDS 3600 /* that are kept */
+#define SECONDS 3600 /* kept */
 #define TRACKS_MAX 64
-#define LATE 3 /* intervals without a snapshot: what was meanwhile is not known */
+#define LATE 3 /* intervals without a snapshot: then that time is not known */
 
-/* What a group of threads had done by the last look. */
+/* The sums of a group of threads at the last look. */
 struct known_group {
 	pid_t pid;
-	uint64_t name; /* its hash: borrowed names do not last */
-	uint64_t last; /* snapshot of its process */
+	uint64_t name; /* a hash, as the borrowed name does not last */
+	uint64_t last; /* time of the last snapshot of its process */
 	uint64_t times[TIMELINE_STATES];
 	uint64_t unsure, moved; /* see struct pmp_group_times */
 };
 
-/* Of one process, or of all. */
+/* The seconds of one process, or of all. */
 struct track {
 	pid_t pid; /* 0: all */
 	double sums[TIMELINE_STATES];
@@ -32,11 +32,11 @@ struct track {
 
 struct timeline {
 	uint64_t start;
-	uint64_t since; /* the snapshot that the current second begins with; 0: none */
-	int64_t end;	/* seconds that are complete */
+	uint64_t since; /* the snapshot that begins the current second; 0: none */
+	int64_t end;	/* number of complete seconds */
 	struct known_group *known;
 	size_t known_count;
-	struct track *tracks[TRACKS_MAX]; /* the first one is of all */
+	struct track *tracks[TRACKS_MAX]; /* the first one is for all processes */
 	size_t track_count;
 };
 
@@ -97,7 +97,7 @@ static struct known_group describe(const struct pmp_profile *profile, size_t i)
 	};
 }
 
-/* Groups keep their places, but for those after one that has gone. */
+/* Searches from the same index on: groups only move if an earlier one is gone. */
 static const struct known_group *find(const struct timeline *timeline, size_t i,
 				      const struct known_group *group)
 {
@@ -116,7 +116,7 @@ static uint64_t growth(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* Of a process; 0: it has ended. */
+/* The time of the last snapshot of a process; 0: it has ended. */
 static uint64_t last_of(const struct targets *targets, pid_t pid)
 {
 	for (size_t i = 0; i < targets->count; i++) {
@@ -126,7 +126,7 @@ static uint64_t last_of(const struct targets *targets, pid_t pid)
 	return 0;
 }
 
-/* One whose process has ended, or NULL. */
+/* Reuse the track of a process that has ended; NULL: there is none. */
 static struct track *give_up_track(struct timeline *timeline,
 				   const struct targets *targets)
 {
@@ -161,7 +161,8 @@ static struct track *add_track(struct timeline *timeline, const struct targets *
 	return track;
 }
 
-/* What was shown as sleep, and is known by now to have been lock, is not shown again. */
+/* The time that was shown as sleep and has turned out to be lock: it
+ * must not be shown twice. */
 static uint64_t shown_before(const struct known_group *group,
 			     const struct known_group *known)
 {
@@ -170,8 +171,8 @@ static uint64_t shown_before(const struct known_group *group,
 	return moved < known->unsure ? moved : known->unsure;
 }
 
-/* As if its snapshots were a second apart, in thread-ms. known: NULL of a group that is new;
- * track: of its process, or NULL. */
+/* Add the growth of a group, in thread-ms, scaled as if snapshots were a second apart.
+ * known: NULL for a new group; track: of its process, or NULL. */
 static void add_group(const struct known_group *group, const struct known_group *known,
 		      struct track *all, struct track *track)
 {
@@ -194,7 +195,7 @@ static void add_group(const struct known_group *group, const struct known_group 
 	}
 }
 
-/* What the threads of all groups did since the last look. False: no memory. */
+/* Add what the threads of all groups did since the last look. False: no memory. */
 static bool take_growth(struct timeline *timeline, const struct pmp_profile *profile,
 			const struct targets *targets)
 {
@@ -221,8 +222,7 @@ static int64_t second_of(const struct timeline *timeline, uint64_t time)
 				      : 0;
 }
 
-/* From that second on, up to another one, it did what its sums say; at its end it was like
- * that. */
+/* Fill the seconds in [from, to) with the sums of the track, and with the rest of *end. */
 static void fill(struct track *track, int64_t from, int64_t to,
 		 const struct timeline_second *end)
 {
@@ -236,7 +236,7 @@ static void fill(struct track *track, int64_t from, int64_t to,
 		track->seconds[i % SECONDS] = second;
 }
 
-/* What a process, or 0, all of them, have allocated and not freed. */
+/* The bytes that a process, or all with pid 0, have allocated and not freed. */
 static uint64_t live_bytes(const struct pmp_profile *profile, pid_t pid)
 {
 	struct pmp_heap_info info = { .size = sizeof(info) };
@@ -249,7 +249,7 @@ static uint64_t live_bytes(const struct pmp_profile *profile, pid_t pid)
 	return sum;
 }
 
-/* Of all targets. */
+/* The time of the last snapshot of any target. */
 static uint64_t last_snapshot(const struct targets *targets)
 {
 	uint64_t last = 0;

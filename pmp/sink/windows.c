@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Windows: what is counted from one time to another, which may be over or still to come.
- * They are cut out of the history, so that the target is not stopped more often for them,
- * unless one asks for more snapshots a second.
+ * Windows: what is counted between two times, in the past or still to come. They are cut
+ * out of the history, so targets are not stopped more often for them, unless one asks for
+ * more snapshots per second.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,17 +25,17 @@
 #include "sink/sink.h"
 #include "source/source.h"
 
-#define WINDOWS_MAX 56	     /* of SERVE_CONNECTIONS: pages that take no time go on */
-#define WINDOWS_OF_TARGET 28 /* of those for the user of the targets */
+#define WINDOWS_MAX 56	     /* leaves some of SERVE_CONNECTIONS to quick pages */
+#define WINDOWS_OF_TARGET 28 /* of these, for the targets' user */
 #define WINDOW_DEFAULT (30 * NS_PER_S)
-#define WANTED_TIME (5 * NS_PER_S) /* after each request of a page that is looked at */
-#define FRESH_TIME (2 * NS_PER_S)  /* for which a new snapshot is awaited */
+#define WANTED_TIME (5 * NS_PER_S) /* of sampling after each request of an open page */
+#define FRESH_TIME (2 * NS_PER_S)  /* to wait for a new snapshot */
 #define LATE_SNAPSHOT \
-	(300 * NS_PER_MS) /* for which the last one of a window is awaited */
+	(300 * NS_PER_MS) /* how long to wait for the last snapshot of a window */
 
 /* ---- answering ------------------------------------------------------------------------ */
 
-/* What was recorded of a heap stays when its process has ended. */
+/* Recorded heaps, in contrast, stay when their process has ended. */
 static bool has_nothing(const struct answers *answers, const struct awaited *awaited,
 			const struct written *written)
 {
@@ -99,7 +99,7 @@ static bool is_heavy(const struct answers *answers, const struct awaited *awaite
 	return awaited->page->kind == PAGE_WINDOW && heavy_is(answers);
 }
 
-/* What the worker or a writer does. */
+/* What the worker or a writer runs. */
 static void (*writing_of(const struct awaited *awaited))(void *arg)
 {
 	return awaited->page->kind == PAGE_HEAP ? heap_answers_write : cutting_write;
@@ -121,7 +121,7 @@ static bool start_writer(struct answers *answers, struct awaited *awaited,
 	return heavy_start(answers, &awaited->writer, &heavy);
 }
 
-/* Cut it out and send it; a writer does that later. */
+/* Cut out the window and send it; if a writer does that, it is sent later. */
 static void answer_window(struct answers *answers, struct awaited *awaited, bool at_once)
 {
 	const struct sink *sink = answers->sink;
@@ -136,7 +136,7 @@ static void answer_window(struct answers *answers, struct awaited *awaited, bool
 	else if (!at_once && is_heavy(answers, awaited) &&
 		 start_writer(answers, awaited, &cutting))
 		return;
-	/* While the worker writes it, others may be taken. */
+	/* Free the slot before work(), which turns the loop. */
 	due = *awaited;
 	*awaited = (struct awaited){ 0 };
 	cutting.awaited = &due;
@@ -147,9 +147,9 @@ static void answer_window(struct answers *answers, struct awaited *awaited, bool
 	release(answers, &due);
 }
 
-/* ---- those that are awaited -------------------------------------------------------------- */
+/* ---- windows that are being recorded ----------------------------------------------------- */
 
-/* One snapshot is taken in any case: whether that is possible is known from the beginning. */
+/* One snapshot is always taken, to know from the start whether that is possible. */
 static bool is_wanted(const struct answers *answers)
 {
 	const struct targets *targets = &answers->sink->source->targets;
@@ -164,7 +164,8 @@ static bool is_wanted(const struct answers *answers)
 	return !targets->count;
 }
 
-/* --on-demand. The time of a pause is no stack's: after it each process begins again. */
+/* --on-demand. No stack may be given the time of a pause: so
+ * forget processes at its end. */
 static void pause_unless_wanted(struct answers *answers)
 {
 	struct source *source = answers->sink->source;
@@ -186,8 +187,8 @@ void windows_want(struct answers *answers)
 	pause_unless_wanted(answers);
 }
 
-/* As many snapshots a second as the one that wants most of them. One whose time is over may
- * still wait for names. */
+/* Set the highest rate that any window asks for. Windows whose time is over do not count:
+ * they may still wait for names. */
 static void set_rate(struct answers *answers)
 {
 	const struct source *source = answers->sink->source;
@@ -211,7 +212,7 @@ static void set_rate(struct answers *answers)
 	source->type->set_interval(answers->sink->source, interval);
 }
 
-/* When the last of its snapshots has come, or should have. */
+/* The time when the last snapshot of a window has come, or should have. */
 static uint64_t due_at(const struct answers *answers, const struct awaited *awaited)
 {
 	const struct targets *targets = &answers->sink->source->targets;
@@ -232,7 +233,7 @@ static uint64_t due_at(const struct answers *answers, const struct awaited *awai
 	return awaited->to;
 }
 
-/* The last snapshot, which of several processes is not taken at once. */
+/* Cover the last snapshot of each process: they are not taken at the same time. */
 static void find_snapshot(const struct targets *targets, struct awaited *awaited)
 {
 	awaited->at_once = true;
@@ -245,14 +246,14 @@ static void find_snapshot(const struct targets *targets, struct awaited *awaited
 	}
 }
 
-/* It is being written, or waits for a writer. */
+/* Is it being written, or does it wait for a writer? */
 static bool is_held(const struct answers *answers, const struct awaited *awaited)
 {
 	return awaited->writer.pid ||
 	       (answers->writers.count == WRITERS_MAX && is_heavy(answers, awaited));
 }
 
-/* While the worker writes it, others may be taken. */
+/* Frees the slot before work(), which turns the loop. */
 static void answer_at_once(struct answers *answers, struct awaited *awaited)
 {
 	struct awaited due = *awaited;
@@ -305,7 +306,7 @@ int windows_timeout(const struct answers *answers, int most)
 		if (!answers->all[i].used || is_held(answers, &answers->all[i]))
 			continue;
 		due = due_at(answers, &answers->all[i]);
-		/* When names have come the loop knows by itself. */
+		/* The end of the look-up of names wakes the loop anyway. */
 		if (due <= now && lookup_goes_on(answers->lookup))
 			continue;
 		if (due <= now)
@@ -316,7 +317,7 @@ int windows_timeout(const struct answers *answers, int most)
 	return most;
 }
 
-/* From ms since the start, or below 0 since now. */
+/* Convert a time in ms: since the start, or before now if negative. */
 static uint64_t time_of(const struct answers *answers, int64_t ms, uint64_t now)
 {
 	const uint64_t base = ms < 0 ? now : answers->start;
@@ -350,7 +351,7 @@ static struct feed *find_feed(struct answers *answers,
 	return feeds_find(answers->feeds, &key, now);
 }
 
-/* Which time is asked for: to come, or past. */
+/* Set the requested time, in the future or in the past. */
 static void choose_time(struct answers *answers, const struct serve_request *request,
 			struct awaited *asked)
 {
@@ -361,7 +362,7 @@ static void choose_time(struct answers *answers, const struct serve_request *req
 	asked->at_once = request->past || *request->feed;
 	asked->from = now;
 	asked->to = asked->at_once ? now : now + length;
-	/* The clock may have begun after that. */
+	/* The clock may have started later than that. */
 	if (asked->at_once)
 		asked->from = now > length ? now - length : 1;
 	if (!*request->feed)
@@ -381,7 +382,7 @@ size_t windows_count(const struct answers *answers)
 	return count;
 }
 
-/* Whoever has only the rights of the targets' user leaves some to others. */
+/* Clients with only the rights of the targets' user must leave some windows to others. */
 static bool is_full(const struct answers *answers, const struct awaited *asked)
 {
 	size_t of_target = 0;
@@ -392,7 +393,7 @@ static bool is_full(const struct answers *answers, const struct awaited *asked)
 	       (asked->to_target && of_target >= WINDOWS_OF_TARGET);
 }
 
-/* Of what a scraper takes the difference of, by itself. */
+/* Does the page have totals since the start, whose differences a scraper takes itself? */
 static bool is_since_start(const struct answers *answers,
 			   const struct serve_request *request,
 			   const struct awaited *asked)
@@ -402,7 +403,7 @@ static bool is_since_start(const struct answers *answers,
 	       !*request->feed;
 }
 
-/* Fewer may be used than there are. */
+/* There is always a free slot: WINDOWS_MAX is less than SERVE_CONNECTIONS. */
 static struct awaited *find_room(struct answers *answers)
 {
 	size_t i = 0;
@@ -412,11 +413,11 @@ static struct awaited *find_room(struct answers *answers)
 	return &answers->all[i];
 }
 
-/* False: it has been refused. */
+/* False: the request was refused. */
 static bool may_begin(const struct answers *answers, const struct serve_request *request,
 		      const struct awaited *asked)
 {
-	/* Those of heaps have none, and ignore such prefixes. */
+	/* Pages of heaps have no past, and ignore these. */
 	const bool past = asked->page->kind != PAGE_HEAP &&
 			  (request->past || request->has_times || *request->feed);
 
@@ -486,7 +487,7 @@ void windows_cancel(struct answers *answers, uint32_t id)
 
 /* ---- which stacks ----------------------------------------------------------------------- */
 
-/* A scraper's series have the names of its labels: few, unless all are asked for. */
+/* Labels become part of the names of a scraper's series: only few by default. */
 static enum pmp_labels choose_labels(const struct serve_request *request,
 				     const struct awaited *asked)
 {
@@ -501,7 +502,8 @@ const struct pmp_filter *windows_filter(const struct answers *answers,
 	return asked->filter ? asked->filter : answers->sink->options->filter;
 }
 
-/* Not cut out of the past, where others are left out. */
+/* Must the filter select the process? Only if the page is not cut out of the history, where
+ * other processes are left out anyway. */
 static bool is_by_process(const struct answers *answers,
 			  const struct serve_request *request,
 			  const struct awaited *asked)

@@ -5,8 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What fits into a line of standard output if that is a terminal, for a comparison or for
- * who waits for whom, unless it is to be verbose; else 0. */
+/* The width of standard output if that is a terminal, for formats that cut lines:
+ * comparisons and who waits for whom, without -v; else 0. */
 static unsigned columns(const struct options *options, bool compares)
 {
 	bool cuts = compares || (options->format && options->format->live);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The output of a run: one file, one in each interval of --every, or standard output. What
- * may take long is done by the worker.
+ * Writes the output of a run: one file, one per interval of --every, or standard output.
+ * The worker does what is slow.
  */
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 #include "sink/write-options.h"
 #include "source/source.h"
 
-/* Of a series of files the next one may succeed: a disk is full for a while. */
+/* In a series of files the next one may succeed: a disk may be full only for a while. */
 static void output_failed(struct sink *sink)
 {
 	if (sink->options->every && sink->options->output && sink->next_file)
@@ -44,7 +44,7 @@ static bool is_whole(const struct sink *sink)
 	       !atomic_file_error(sink->output);
 }
 
-/* What the worker writes. */
+/* A job for the worker: write a profile. */
 struct writing {
 	struct counting *counting;
 	struct atomic_file *output;
@@ -75,7 +75,7 @@ static void write_output(struct sink *sink)
 
 	if (!is_whole(sink))
 		return;
-	/* Functions are named now, for which files are read. */
+	/* Now files are read for the names of functions. */
 	if (!sink->options->output && isatty(STDOUT_FILENO))
 		progress_clear();
 	else if (!sink->options->format->snapshots)
@@ -86,7 +86,7 @@ static void write_output(struct sink *sink)
 	progress_work(sink->progress, NULL);
 }
 
-/* Of an output; what is to be said of the oldest files stays in err. */
+/* A job for the worker: commit. err is for the removal of old files. */
 struct committing {
 	struct atomic_file *output;
 	uint64_t keep;
@@ -125,7 +125,7 @@ static void commit_copy(void *arg)
 	atomic_file_commit_copy(arg);
 }
 
-/* The profile, as far as it has come. */
+/* Write the profile so far. */
 static void show_profile(struct sink *sink)
 {
 	if (!targets_counted(&sink->source->targets) || !sink->output)
@@ -134,7 +134,7 @@ static void show_profile(struct sink *sink)
 	commit(sink);
 }
 
-/* The snapshots so far; more follow. */
+/* Make the snapshots so far visible; more follow. */
 static void show_text(struct sink *sink)
 {
 	if (sink->source->targets.snapshots == 0 || !sink->output || !is_whole(sink))
@@ -185,7 +185,7 @@ static void open_file(struct sink *sink)
 	}
 }
 
-/* The first one that is there gives the file its name, and so do saved profiles. */
+/* Name the file after the first process that is opened, or after saved profiles. */
 static void name_file(struct sink *sink, const struct process *process)
 {
 	if (sink->output || sink->state->failure || sink->named.name[0])
@@ -197,12 +197,12 @@ static void name_file(struct sink *sink, const struct process *process)
 static void text_targets(struct sink *sink, const struct process *process)
 {
 	name_file(sink, process);
-	/* Of a saved profile they are all there. */
+	/* A saved profile is complete. */
 	if (sink->source->type->saved && sink->output)
 		write_output(sink);
 }
 
-/* Samples, or what a recorder has written down, of which all profiles of a run have all. */
+/* Are there samples, or records of a recorder, which all profiles of a run have? */
 static bool has_something(const struct sink *sink)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
@@ -211,7 +211,7 @@ static bool has_something(const struct sink *sink)
 	return info.samples || sink->source->targets.batches;
 }
 
-/* The file in hand gets its name; a profile is written then. */
+/* Commit the current file. */
 static void finish_text(struct sink *sink)
 {
 	if (sink->next_file && !sink->output)
@@ -230,7 +230,7 @@ static void finish_profile(struct sink *sink)
 	commit(sink);
 }
 
-/* --every: the file in hand is complete; another one begins, with a profile of its own. */
+/* --every: the current file is complete; begin another one, with a new profile. */
 static void begin_next(struct sink *sink, uint64_t now)
 {
 	const uint64_t every = sink->options->every;
@@ -250,7 +250,7 @@ static void begin_next(struct sink *sink, uint64_t now)
 		open_file(sink);
 }
 
-/* time: when a snapshot was taken, which may have waited long for us. */
+/* time: when a snapshot was taken; it may have been queued for long. */
 static void boundary(struct sink *sink, uint64_t time)
 {
 	if (sink->next_file && time >= sink->next_file && !PMP_FAULT("skip-boundary"))
@@ -259,7 +259,7 @@ static void boundary(struct sink *sink, uint64_t time)
 		sink->next_file = time + sink->options->every;
 }
 
-/* When no snapshot comes that would do it. */
+/* Begin the next file even if no snapshot comes. */
 static void tend(struct sink *sink)
 {
 	const uint64_t now = now_ns();
@@ -326,14 +326,14 @@ static bool is_profile(const struct options *options)
 	return !options->format->snapshots;
 }
 
-/* What both do in the same way. */
+/* Members that are the same for both sinks. */
 #define FILE_CALLS \
 	.needs = needs, .prepare = nothing_to_open, .open = nothing_to_open, \
 	.start = nothing, .boundary = boundary, .tend = tend, .timeout = any_time, \
 	.suspend = nothing, .resume = nothing, .stays = never_stays, .leave = nothing, \
 	.close = close_file
 
-/* Formats that write each snapshot when it has been taken. */
+/* For formats that write each snapshot at once. */
 const struct sink_type sink_text = {
 	.name = "text-file",
 	.is_meant = is_text,
@@ -344,7 +344,7 @@ const struct sink_type sink_text = {
 	.finish = finish_text,
 };
 
-/* Formats that write what has been counted. */
+/* For formats that write the counted profile. */
 const struct sink_type sink_profile = {
 	.name = "profile-file",
 	.is_meant = is_profile,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See writers.h. The words are shorter than what a pipe takes at once. */
+/* See writers.h. The result is short enough for an atomic write to a pipe. */
 #include "sink/writers.h"
 
 #include <errno.h>
@@ -23,15 +23,15 @@ _Static_assert(WRITERS_ENDING_MAX <= OWN_PROCESSES_MAX - OWN_PROCESSES_SINGLE,
 
 #define CPU_SECONDS 60 /* for a writer: pprof of a million stacks takes 6 */
 
-/* All that it needs is in its memory, or open. It ends with whoever started it, and does not
- * go on for ever. */
+/* Drop rights: all that the writer needs is in memory or open. It dies with its parent, and
+ * its CPU time is limited. Returns the rights that could not be dropped. */
 static unsigned limit_writer(pid_t parent)
 {
 	unsigned missing = CONFINE_USER;
 
 	if (!PMP_FAULT("writer-rights"))
 		missing = confine_drop_user() | (confine_files() ? 0U : CONFINE_FILES);
-	/* A change of rights forgets it. */
+	/* After the change of user, which resets it. */
 	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL);
 	confine_limit(RLIMIT_CPU, CPU_SECONDS);
 	prctl(PR_SET_NAME, "pmp-writer");
@@ -40,7 +40,7 @@ static unsigned limit_writer(pid_t parent)
 	return missing;
 }
 
-/* What is missing, then the words of whoever had it written. */
+/* Send the rights that could not be dropped, then the result. */
 static bool write_words(int fd, unsigned missing, const void *result, size_t size)
 {
 	const struct iovec words[] = { { &missing, sizeof(missing) },
