@@ -39,7 +39,7 @@ void access_make_token(const unsigned char random[24], char token[33])
 	token[32] = '\0';
 }
 
-/* In a time that says nothing of how much of it is right. */
+/* Compare in constant time, so that timing does not tell how much of the token is right. */
 static bool is_right(const struct access_rules *rules, const char *token)
 {
 	size_t wanted = strlen(rules->token), length = strlen(token);
@@ -57,8 +57,8 @@ static int value_of_digit(char c)
 	return at ? (int)(at - base64) : c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Base64 without what fills it up, into text that is as long at least. False: it is none,
- * or has a NUL in it. */
+/* Decode base64 with or without padding; text is at least as long as from. False: not
+ * base64, or it has a NUL. */
 static bool decode_base64(const char *from, char *text)
 {
 	unsigned bits = 0, count = 0;
@@ -84,7 +84,7 @@ static bool decode_base64(const char *from, char *text)
 	return true;
 }
 
-/* What follows a scheme, "Bearer " for instance, in whatever case; NULL: it is another. */
+/* What follows a scheme such as "Bearer ", ignoring case; NULL: another scheme. */
 static const char *after_scheme(const char *value, const char *scheme)
 {
 	size_t length = strlen(scheme);
@@ -95,7 +95,8 @@ static const char *after_scheme(const char *value, const char *scheme)
 	return value + strspn(value, " ");
 }
 
-/* The password of whatever user; or as it is. buffer is as long as the value. */
+/* The token of Bearer, or the password of Basic for any user. buffer
+ * is as long as the value. */
 static const char *sent_token(const char *authorization, char *buffer)
 {
 	const char *value = after_scheme(authorization, "Bearer"), *colon;
@@ -109,7 +110,7 @@ static const char *sent_token(const char *authorization, char *buffer)
 	return colon ? colon + 1 : "";
 }
 
-/* Of the address of the page in a browser only: it stays in histories and logs. */
+/* A token in the query is only taken for the page: it would stay in histories and logs. */
 static const char *query_token(const struct http_request *request, char *buffer)
 {
 	static const char name[] = "token=";
@@ -145,7 +146,7 @@ static bool is_address_6(const char *host, size_t length)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* Is it ":" and our port, or nothing? */
+/* Is text ":" and our port, or empty? */
 static bool is_port(const struct access_rules *rules, const char *text)
 {
 	char own[8];
@@ -154,8 +155,8 @@ static bool is_port(const struct access_rules *rules, const char *text)
 	return !*text || strcmp(text, own) == 0;
 }
 
-/* A name that belongs to others may lead here all the same: its owner has only to say that
- * it has our address. A page of his would then be of this server. */
+/* DNS rebinding: the owner of any other name can make it resolve to our address. A browser
+ * would then take his page for one of this server. */
 static bool is_own_name(const struct access_rules *rules, const char *host)
 {
 	char name[HTTP_VALUE_MAX];
@@ -176,7 +177,8 @@ static bool is_own_name(const struct access_rules *rules, const char *host)
 	return false;
 }
 
-/* A browser says from where it was made to ask; whoever types or fetches says nothing. */
+/* Browsers tell which page made them send a request; typed addresses and other clients have
+ * no such header. */
 static bool is_of_other_page(const struct http_request *request)
 {
 	static const char scheme[] = "http://";
@@ -209,8 +211,8 @@ static struct access_verdict refuse(int status, const char *reason)
 	return (struct access_verdict){ .status = status, .reason = reason };
 }
 
-/* A password that a browser knows already it sends with whatever another page asks for, as well.
- * That may link to the page, where nothing is recorded. */
+/* A browser also sends a known Basic password with requests that other pages cause. Those
+ * may only link to the page at "/", which records nothing. */
 static bool is_sent_by_itself(const struct http_request *request)
 {
 	return request->has_authorization && strcmp(request->path, "/") != 0 &&

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#define LEAST 1024		 /* bytes: what is shorter fits a packet or two */
-#define MOST (UINT64_C(4) << 20) /* takes 60 ms, for which all others wait */
-#define LEVEL 4			 /* of 9: a tenth longer than the best, twice as fast */
+#define LEAST 1024		 /* bytes; fewer fit into a packet or two */
+#define MOST (UINT64_C(4) << 20) /* takes 60 ms, while all others wait */
+#define LEVEL 4			 /* of 9: 10 % larger than the best, twice as fast */
 #define WINDOW_OF_GZIP (MAX_WBITS + 16)
 #define CONSTANTS 8
 
@@ -70,7 +70,7 @@ char *compress_file(int fd, size_t length, size_t *size)
 	char *packed;
 	void *data;
 
-	/* To read beyond its end would be fatal. */
+	/* Reading a mapping beyond the end of the file would raise SIGBUS. */
 	if (fstat(fd, &info) < 0 || (uint64_t)info.st_size < length)
 		return NULL;
 	data = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);

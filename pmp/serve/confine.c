@@ -11,9 +11,9 @@
 #include "base/fault.h"
 #include "confine/calls.h"
 
-/* Also those by which other versions of the C library do the same. */
+/* Including those that other versions of the C library use for the same. */
 static const struct confine_call calls[] = {
-	/* A socket of netlink says whose a connection is. */
+	/* Netlink tells who is at the other end of a connection. */
 	{ SYS_socket,
 	  CONFINE_ALLOW,
 	  2,
@@ -28,7 +28,7 @@ static const struct confine_call calls[] = {
 	ALLOW(writev),
 	ALLOW(recvfrom),
 	ALLOW(recvmsg),
-	/* With this flag they connect, also a socket that has listened. */
+	/* MSG_FASTOPEN would connect, even a socket that was listening. */
 	ALLOW_IF(sendto, CONFINE_LOW(3), MSG_FASTOPEN, 0),
 	ALLOW_IF(sendmsg, CONFINE_LOW(2), MSG_FASTOPEN, 0),
 	ALLOW(sendfile),
@@ -42,7 +42,7 @@ static const struct confine_call calls[] = {
 	ALLOW(lseek),
 	ALLOW(fstat),
 	ALLOW(newfstatat),
-	/* Others send signals, by F_SETOWN, F_SETSIG and O_ASYNC. */
+	/* Not F_SETOWN, F_SETSIG and F_SETFL (O_ASYNC), which can send signals. */
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_SETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFL),

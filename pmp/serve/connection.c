@@ -14,7 +14,7 @@
 #include "serve/compress.h"
 
 #define PIECE_SIZE ((size_t)64 * 1024)
-#define TURN_SIZE ((size_t)1024 * 1024) /* written before others have their turn */
+#define TURN_SIZE ((size_t)1024 * 1024) /* written before it is another's turn */
 
 void connection_open(struct connection *connection, int fd,
 		     const struct sockaddr_storage *peer,
@@ -143,7 +143,7 @@ static uint64_t body_length(const struct connection *connection)
 	return connection->file >= 0 ? connection->file_length : connection->out_length;
 }
 
-/* What cannot be compressed is sent as it is. */
+/* If compression fails, the body is sent as it is. */
 static void compress_body(struct connection *connection, struct http_response *response)
 {
 	const size_t length = (size_t)body_length(connection);
@@ -187,7 +187,7 @@ void connection_respond(struct connection *connection, struct http_response *res
 	drop_packed(connection);
 }
 
-/* Of length bytes those from *sent on; more: others follow. As connection_write(). */
+/* Write data from *sent on; more: other data follows. Returns like connection_write(). */
 static int write_some(int fd, const char *data, size_t length, size_t *sent, bool more)
 {
 	const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
@@ -218,7 +218,7 @@ static int write_file(struct connection *connection)
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -1;
-		/* It is shorter than was said. */
+		/* The file is shorter than announced. */
 		if (n == 0)
 			return -1;
 		connection->file_sent += (uint64_t)n;

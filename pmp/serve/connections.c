@@ -19,40 +19,40 @@
 #include "serve/protocol.h"
 
 #define IDLE_TIME (15 * NS_PER_S)    /* until a request begins */
-#define GRACE_TIME (100 * NS_PER_MS) /* before it gives way to another */
-#define HEAD_TIME (5 * NS_PER_S)     /* from its first byte to the end of its head */
+#define GRACE_TIME (100 * NS_PER_MS) /* until it may be closed for another */
+#define HEAD_TIME (5 * NS_PER_S)     /* from the first byte to the end of the head */
 #define BODY_TIME (30 * NS_PER_S)
 #define WRITE_TIME (10 * NS_PER_S) /* without any progress */
 #define CLOSE_TIME (2 * NS_PER_S)
-#define LATE_TIME NS_PER_S /* of an answer to a wrong token */
+#define LATE_TIME NS_PER_S /* delay of the answer to a wrong token */
 #define END_TIME (2 * NS_PER_S)
-#define HALF_TIME NS_PER_S /* until a client that sends no more is looked for again */
-#define CANCEL_TIME (20 * NS_PER_MS) /* until the front is written to again */
-#define REST_TIME (100 * NS_PER_MS)  /* when there is no descriptor for another one */
+#define HALF_TIME NS_PER_S	     /* between checks of a client that sends no more */
+#define CANCEL_TIME (20 * NS_PER_MS) /* until a message to the front is retried */
+#define REST_TIME (100 * NS_PER_MS)  /* without accept(), if descriptors run out */
 #define OF_ONE_MACHINE 16	     /* connections from one other machine */
-#define OF_ONE_USER(most) (((most) + 2) / 3) /* of this one, but root and who runs pmp */
+#define OF_ONE_USER(most) (((most) + 2) / 3) /* local, except root and pmp's user */
 #define KEPT_FREE(most) ((most) / 4)	     /* reserved for these two */
-/* Bytes of an address of IPv6; a machine may have any that follow. */
+/* Bytes of an IPv6 address that identify a machine: it may use any of the rest. */
 #define NETWORK_SIZE 8
 #define TEXT "text/plain; charset=utf-8"
 #define JSON "application/json"
 
 struct connections {
-	struct access_rules rules; /* with what the front says of the targets */
+	struct access_rules rules; /* the front sets the targets' user */
 	struct serve_counts *counts;
 	int listener, front, netlink;
 	uint32_t last_id;
 	bool reports;
 	bool ending;
-	uint64_t end;  /* when it has to be done then */
-	uint64_t rest; /* until when no connection is taken */
+	uint64_t end;  /* if ending: the deadline */
+	uint64_t rest; /* accept no connection until then */
 	size_t most;   /* connections, of SERVE_CONNECTIONS */
 	struct connection all[SERVE_CONNECTIONS];
 };
 
 /* ---- responses ------------------------------------------------------------------------ */
 
-/* What is closed with something unread in it takes the response with it. */
+/* Closing a socket with unread input would discard the response. */
 static void finish_response(const struct connections *connections,
 			    struct connection *connection)
 {
@@ -86,7 +86,7 @@ static void keep_writing(const struct connections *connections,
 		connection_enter(connection, CONNECTION_WRITING, WRITE_TIME);
 }
 
-/* For the log. */
+/* Report a granted request to the front, for the log. */
 static void report(const struct connections *connections,
 		   const struct connection *connection,
 		   const struct http_response *response)
@@ -124,8 +124,8 @@ static void respond(const struct connections *connections, struct connection *co
 	keep_writing(connections, connection);
 }
 
-/* google-pprof does not look at the status: it shows what follows %warn, and takes the text
- * for an empty profile. */
+/* google-pprof ignores the status: it shows what follows %warn, and takes the
+ * text for an empty profile. */
 static bool is_of_gperftools(const struct connection *connection)
 {
 	const struct page *page = connection->route.page;
@@ -142,7 +142,7 @@ static bool is_of_api(const struct connection *connection)
 		    : strncmp(connection->request.path, "/api/", 5) == 0;
 }
 
-/* {"error":"..."}: a reason is text without control characters. */
+/* {"error":"..."}; reason must not have control characters. */
 static void json_error(char *text, size_t size, const char *reason)
 {
 	size_t length = (size_t)snprintf(text, size, "{\"error\":\"");
@@ -155,7 +155,7 @@ static void json_error(char *text, size_t size, const char *reason)
 	snprintf(text + length, size - length, "\"}\n");
 }
 
-/* verdict: NULL, or why it may not be answered. */
+/* verdict: why access was denied, or NULL. */
 static void refuse(const struct connections *connections, struct connection *connection,
 		   int status, const char *reason, const struct access_verdict *verdict)
 {
@@ -166,7 +166,7 @@ static void refuse(const struct connections *connections, struct connection *con
 		.retry_after = status == 503 ? 5 : 0,
 	};
 
-	/* Of Basic a browser would ask the user itself; the page has a field for that. */
+	/* Basic would make the browser ask for a password; the page has its own field. */
 	if (status == 401)
 		response.ask_who = is_of_api(connection) ? "Bearer" : "Basic";
 	if (status == 405)
@@ -182,7 +182,8 @@ static void refuse(const struct connections *connections, struct connection *con
 	}
 	connection->out = connection->text;
 	connection->out_length = strlen(connection->text);
-	/* Its body is not read; and who may not ask is not to keep others from asking. */
+	/* Its body is not read; and a client without access must
+	 * not occupy a connection. */
 	if (connection->request.length || verdict)
 		connection->closes = true;
 	respond(connections, connection, &response, verdict && verdict->guessed);
@@ -267,12 +268,12 @@ static bool is_recorded(const struct page *page)
 	       page->kind == PAGE_HEAP;
 }
 
-/* A request that may be answered, and is complete. */
+/* Serve a request that is granted and complete. */
 static void serve_page(struct connections *connections, struct connection *connection)
 {
 	const enum page_kind kind = connection->route.page->kind;
 
-	/* Whoever looks whether a page is there does not have it recorded. */
+	/* HEAD only checks whether a page exists: do not record it. */
 	if (connection->request.method == HTTP_HEAD &&
 	    is_recorded(connection->route.page))
 		respond_text(connections, connection, "");
@@ -293,7 +294,7 @@ static void await_body(struct connections *connections, struct connection *conne
 		refuse(connections, connection, 500, "no room for the body", NULL);
 		return;
 	}
-	/* It fits into the socket's buffer, which is empty. */
+	/* Never blocks: the socket's buffer is empty. */
 	if (connection->request.expects_continue && connection->body_left)
 		send(connection->fd, go_on, sizeof(go_on) - 1,
 		     MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -326,7 +327,7 @@ static void serve_request(struct connections *connections, struct connection *co
 		serve_page(connections, connection);
 }
 
-/* What was read cannot be understood: nothing that follows can. */
+/* The input is malformed, so nothing after it can be parsed. */
 static void reject(const struct connections *connections, struct connection *connection,
 		   int status)
 {
@@ -336,7 +337,7 @@ static void reject(const struct connections *connections, struct connection *con
 	refuse(connections, connection, status, http_reason(status), NULL);
 }
 
-/* The next request, if all of its head is there. */
+/* Serve the next request, if its head is complete. */
 static void serve_next(struct connections *connections, struct connection *connection)
 {
 	long end =
@@ -344,7 +345,7 @@ static void serve_next(struct connections *connections, struct connection *conne
 	int status;
 
 	if (end == 0) {
-		/* Its first byte has come. */
+		/* The first byte has arrived. */
 		if (connection->in_length &&
 		    connection->deadline > connection->since + HEAD_TIME)
 			connection_enter(connection, CONNECTION_HEAD, HEAD_TIME);
@@ -363,7 +364,7 @@ static void serve_next(struct connections *connections, struct connection *conne
 	serve_request(connections, connection);
 }
 
-/* ---- what the front answers -------------------------------------------------------------- */
+/* ---- answers of the front ---------------------------------------------------------------- */
 
 static struct connection *find_asking(struct connections *connections, uint32_t id)
 {
@@ -376,7 +377,7 @@ static struct connection *find_asking(struct connections *connections, uint32_t 
 	return NULL;
 }
 
-/* What was asked for by the user of all targets may have become others' meanwhile. */
+/* If it was only granted to the user of all targets: are all still that user's? */
 static bool is_still_granted(const struct connections *connections,
 			     const struct connection *connection)
 {
@@ -463,9 +464,8 @@ static void hear_front(struct connections *connections)
 		end(connections);
 }
 
-/* The client has gone: what was asked for it is not wanted any more. If the front cannot
- * take the message now, as many have gone at once, it is sent later: else the front would go on
- * recording. */
+/* The client is gone: cancel its request. If the front cannot take the message now, as many
+ * clients have gone at once, send it later: otherwise the front would go on recording. */
 static void abandon(struct connections *connections, struct connection *connection)
 {
 	const struct serve_request cancel = { .message = SERVE_CANCEL,
@@ -483,8 +483,8 @@ static void abandon(struct connections *connections, struct connection *connecti
 
 /* ---- new connections --------------------------------------------------------------------- */
 
-/* Of those that no request has come from yet, the oldest; or a free one. NULL: all are at
- * work. own: for one of our own; others do not take the place of these. */
+/* A free slot, or the oldest connection that waits for a request. NULL: all are busy. own:
+ * for a client of our own user; other clients cannot replace connections of these. */
 static struct connection *find_idle(struct connections *connections, bool own)
 {
 	struct connection *oldest = NULL;
@@ -502,8 +502,8 @@ static struct connection *find_idle(struct connections *connections, bool own)
 	return oldest;
 }
 
-/* When there is room for a new one. However many come, each has had some time to
- * say what it wants. */
+/* The time when there is room for a new connection. However many come, each one has some
+ * time to send its request. */
 static uint64_t has_room_at(struct connections *connections)
 {
 	const struct connection *idle = find_idle(connections, true);
@@ -532,7 +532,7 @@ static bool same_user(const struct access_peer *a, const struct access_peer *b)
 	return a->known == b->known && (!a->known || a->user == b->user);
 }
 
-/* Of two, that which has been idle for longer; oldest may be NULL. */
+/* The one of two connections that has been idle for longer; oldest may be NULL. */
 static struct connection *older_idle(struct connection *oldest,
 				     struct connection *connection)
 {
@@ -553,9 +553,10 @@ static bool is_like(const struct connection *connection,
 		     : same_machine(&connection->peer, peer);
 }
 
-/* Where a new connection goes. If its user or machine has as many as it may have, its oldest
- * idle one gives way; if all that are not our own are as many as there may be, the oldest
- * idle one of these, once it has had some time. NULL: none does. */
+/* The slot for a new connection. If its user or machine is at its limit, the
+ * oldest idle connection of that user or machine is replaced; if all connections
+ * that are not our own user's are at their limit, the oldest idle one of these,
+ * after its grace time. NULL: none. */
 static struct connection *find_room(struct connections *connections,
 				    const struct sockaddr_storage *peer,
 				    const struct access_peer *opener)
@@ -588,7 +589,7 @@ static struct connection *find_room(struct connections *connections,
 	return find_idle(connections, false);
 }
 
-/* Several may have come at once; each is answered before the next one is looked at. */
+/* Serve all requests received so far; each is answered before the next one is parsed. */
 static void serve_all(struct connections *connections, struct connection *connection)
 {
 	size_t before = 0;
@@ -622,7 +623,7 @@ static void take_connection(struct connections *connections)
 	fd = accept4(connections->listener, (struct sockaddr *)&peer, &size,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0) {
-		/* What it waits for does not come from here. */
+		/* Descriptors or memory are short, which poll() does not wait for. */
 		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
 			connections->rest = now_ns() + REST_TIME;
 		return;
@@ -638,9 +639,9 @@ static void take_connection(struct connections *connections)
 		connection_close(connection);
 	connection_open(connection, fd, &peer, &opener);
 	connection_enter(connection, CONNECTION_HEAD, IDLE_TIME);
-	/* It may ask how many there are. */
+	/* Update this first: the request may be for metrics. */
 	connections->counts->connections = count_open(connections);
-	/* What is there is read before another one can be thought idle. */
+	/* Read its request at once, before it can be replaced as idle. */
 	if (connection_read(connection))
 		serve_all(connections, connection);
 	else
@@ -673,8 +674,8 @@ static void close_in_order(struct connection *connection)
 		connection_close(connection);
 }
 
-/* One that has sent all that it wants to may close that half of its connection, which looks
- * as if it had gone. On this machine the kernel knows; for another one nothing is recorded. */
+/* A client may shut down its sending half after the request, which looks as if it were
+ * gone. For a local client the kernel knows; for others, do not record. */
 static bool still_reads(const struct connections *connections,
 			const struct connection *connection)
 {
@@ -725,7 +726,8 @@ static void hear_client(struct connections *connections, struct connection *conn
 	}
 }
 
-/* What it waited for has not come in time; of an answer that was held back it has. */
+/* Time is up: close the connection, unless its answer was only delayed or the client still
+ * waits for the front. */
 static void check_deadline(struct connections *connections, struct connection *connection,
 			   uint64_t now)
 {
@@ -742,7 +744,7 @@ static void check_deadline(struct connections *connections, struct connection *c
 	}
 }
 
-/* In ms, until the first deadline, or until there is room. */
+/* The time in ms until the first deadline, or until there is room. */
 static int find_timeout(struct connections *connections)
 {
 	const uint64_t room = has_room_at(connections), now = now_ns();
@@ -774,7 +776,7 @@ static bool is_done(const struct connections *connections)
 	return true;
 }
 
-/* Before the descriptors of connections: of these there may be fewer. */
+/* Indexes of descriptors; connections come last, as their number varies. */
 enum { LISTENER, FRONT, FIRST };
 
 static void fill_descriptors(struct connections *connections, struct pollfd *fds)
@@ -806,7 +808,7 @@ static void turn(struct connections *connections)
 		return;
 	now = now_ns();
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++) {
-		/* One whose descriptor was closed meanwhile is free, or another one. */
+		/* If the descriptor differs, this slot was closed, or reused, meanwhile. */
 		if (clients[i].fd >= 0 && clients[i].revents &&
 		    clients[i].fd == connections->all[i].fd)
 			hear_client(connections, &connections->all[i],
@@ -838,7 +840,7 @@ int connections_serve(int listener, int front, const struct connections_options 
 	connections->listener = listener;
 	connections->front = front;
 	connections->netlink = peer_open();
-	/* Answers to what another server has asked are not ours. */
+	/* Ids must differ from those of earlier servers, whose answers may still come. */
 	connections->last_id = options->before << 20;
 	for (size_t i = 0; i < SERVE_CONNECTIONS; i++)
 		connections->all[i].fd = -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the server does all the time: takes connections, reads requests, judges them, has the
- * front answer, writes. One poll() loop; every state of a connection has a deadline.
+ * The main loop of the server: accepts connections, reads and judges requests, has
+ * the front answer them, writes responses. One poll() loop; each state of a
+ * connection has a deadline.
  */
 #ifndef PMP_SERVE_CONNECTIONS_H
 #define PMP_SERVE_CONNECTIONS_H
@@ -11,16 +12,16 @@
 
 struct connections_options {
 	const struct access_rules *rules;
-	struct serve_counts *counts; /* where it counts what it answers */
+	struct serve_counts *counts; /* of its answers */
 	size_t most;		     /* connections at once, SERVE_CONNECTIONS or fewer */
-	bool reports;	 /* of what was asked by those who may, each to the front */
-	unsigned before; /* servers that have ended before this one */
-	bool unfiltered; /* the kernel could not confine it */
+	bool reports;		     /* report each granted request to the front */
+	unsigned before;	     /* servers that ended before this one */
+	bool unfiltered;	     /* it runs without a filter of system calls */
 };
 
 /**
- * Serve what comes in at a listening socket, until the front closes its end of the pair and
- * what is being written has been. Returns the status to end with.
+ * Serve connections to a listening socket, until the front closes its end of the pair and
+ * responses being written are complete. Returns the exit status.
  */
 int connections_serve(int listener, int front, const struct connections_options *options);
 

@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-/* All that are ever sent; what is none of them counts as the last. */
+/* All statuses that are sent; any other counts as the last one. */
 static const int statuses[] = {
 	200, 400, 401, 403, 404, 405, 408, 410, 413,
 	414, 417, 421, 431, 501, 503, 505, 500,

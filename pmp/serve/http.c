@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See http.h. What is refused here and not by most servers: bare line feeds, folded lines,
- * blanks before a colon, two lengths, chunks, the absolute form. */
+/* See http.h. Unlike most servers it refuses bare line feeds, folded lines, spaces before a
+ * colon, two lengths, chunks, the absolute form. */
 #include "serve/http.h"
 
 #include <stdarg.h>
@@ -15,8 +15,7 @@ static bool is_control(unsigned char c)
 	return c < ' ' || c == 0x7f;
 }
 
-/* 0, or the negative status of a byte that cannot be there. before: the one before it, or
- * NUL. */
+/* 0, or the negative status for an illegal byte. before: the byte before it, or NUL. */
 static long check_byte(char c, char before)
 {
 	if (before == '\r' ? c != '\n' : c == '\n')
@@ -25,7 +24,8 @@ static long check_byte(char c, char before)
 										   : 0;
 }
 
-/* The first byte that is wrong decides, so that it is the same however they come. */
+/* The first illegal byte decides, so the result does not depend on
+ * how the bytes are split. */
 long http_head_end(struct http_scan *scan, const char *data, size_t length)
 {
 	for (; scan->at < length; scan->at++) {
@@ -107,7 +107,7 @@ struct http_text {
 	size_t length;
 };
 
-/* "!#$%&'*+-.^_`|~", digits and letters: what names consist of. */
+/* Characters of names: "!#$%&'*+-.^_`|~", digits and letters. */
 static bool is_token_char(char c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -134,8 +134,8 @@ static bool text_is_like(struct http_text text, const char *word)
 	       strncasecmp(text.data, word, text.length) == 0;
 }
 
-/* Up to a byte, which is taken away; all that is left, if there is none. False: nothing is
- * left. */
+/* Remove a piece up to the byte end, and that byte; or all, if it is not
+ * there. False: from is empty. */
 static bool take_until(struct http_text *from, char end, struct http_text *piece)
 {
 	const char *at = from->length ? memchr(from->data, end, from->length) : NULL;
@@ -169,7 +169,7 @@ static int parse_method(struct http_text text, struct http_request *request)
 	return is_token(text) ? 405 : 400;
 }
 
-/* The origin form only: "/path?query". */
+/* Only the origin form is served: "/path?query". */
 static int parse_target(struct http_text target, struct http_request *request)
 {
 	struct http_text path;
@@ -204,7 +204,7 @@ static int parse_version(struct http_text version, struct http_request *request)
 	return 0;
 }
 
-/* What is wrong with its form is said before what is not served. */
+/* Errors of syntax are reported before methods or versions that are not served. */
 static int parse_first(struct http_text line, struct http_request *request)
 {
 	struct http_text method, target;
@@ -223,7 +223,7 @@ static int parse_first(struct http_text line, struct http_request *request)
 
 /* ---- fields --------------------------------------------------------------------------- */
 
-/* Where the value of a field goes that may be there once. */
+/* A field that may occur once, and where its value goes. */
 struct field {
 	const char *name;
 	size_t value, given; /* offsets in struct http_request */
@@ -266,7 +266,7 @@ static int parse_length(struct http_text value, struct http_request *request)
 	for (size_t i = 0; i < value.length; i++) {
 		if (value.data[i] < '0' || value.data[i] > '9')
 			return 400;
-		/* It stays where it is once it is too much, and cannot overflow. */
+		/* Stop at a value that is too large, so it cannot overflow. */
 		if (request->length <= HTTP_BODY_MAX)
 			request->length =
 				request->length * 10 + (uint64_t)(value.data[i] - '0');
@@ -360,7 +360,7 @@ static int parse_field(struct http_text line, struct http_request *request)
 	return 0;
 }
 
-/* What several fields are together. */
+/* Check combinations of fields. */
 static int check_fields(const struct http_request *request)
 {
 	if (!request->has_host && request->minor > 0)
@@ -423,7 +423,7 @@ const char *http_reason(int status)
 	return "Unknown";
 }
 
-/* Text of HTTP_RESPONSE_MAX bytes; longer than that it is of no use. */
+/* Text of HTTP_RESPONSE_MAX bytes; length is that value if it does not fit. */
 struct http_response_text {
 	char *text;
 	size_t length;
@@ -444,8 +444,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct http_response_text 
 	head->length = n < 0 ? HTTP_RESPONSE_MAX : head->length + (size_t)n;
 }
 
-/* The date of a day, counted from 1970-01-01: years begin in March here, so that leap days
- * come last, and repeat after 400 of them. */
+/* The date of a day, counted from 1970-01-01. Years begin in March here, so that leap days
+ * come last, and the calendar repeats after 400 years. */
 static void find_date(long day, struct tm *date)
 {
 	const long in_400 = 146097, in_100 = 36524, in_4 = 1461;
@@ -462,8 +462,8 @@ static void find_date(long day, struct tm *date)
 	date->tm_year = (int)(year + (month >= 10)) - 1900;
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT". The C library would read the file of the local time zone
- * first, and the server has no files. */
+/* "Sun, 06 Nov 1994 08:49:37 GMT". Not strftime(): the C library would read the file of the
+ * local time zone, and the server cannot open files. */
 static void add_date(struct http_response_text *head, time_t now)
 {
 	static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
@@ -480,7 +480,7 @@ static void add_date(struct http_response_text *head, time_t now)
 	    second / 60 % 60, second % 60);
 }
 
-/* Nothing but its own files and pages; no other page may show it or open it. */
+/* The page may only load files of this server; no other page may embed it or script it. */
 #define PAGE_POLICY \
 	"Content-Security-Policy: default-src 'none'; script-src 'self'; style-src " \
 	"'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action " \

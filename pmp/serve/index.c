@@ -9,7 +9,7 @@
 
 #define TEXT_SIZE 12288
 
-/* What does not fit is left out: the table is of one size. */
+/* What does not fit is left out: the size fits the table of pages. */
 struct index_page {
 	char text[TEXT_SIZE];
 	size_t length;
@@ -37,7 +37,8 @@ static bool has_text(const struct page *page)
 	       (page->proto || page->kind == PAGE_SNAPSHOT || page->kind == PAGE_HEAP);
 }
 
-/* Links are relative, so that prefixes of the path stay. up: to where they begin. */
+/* Links are relative, so that prefixes of the path stay. up: "../"
+ * for each step to the root. */
 static void add_pages(struct index_page *index, const char *up)
 {
 	const struct page *page;
@@ -75,7 +76,7 @@ const char *index_text(const struct page *from)
 	char up[32] = "";
 	size_t length = 0;
 
-	/* One step up for each folder. */
+	/* One step up for each directory. */
 	while ((at = strchr(at + 1, '/')) && length + 4 < sizeof(up))
 		length += (size_t)snprintf(up + length, sizeof(up) - length, "../");
 	index.length = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See listen.h. Names are not looked up: that could take long, and change. */
+/* See listen.h. Host names are not resolved: that could take long, and change. */
 #include "serve/listen.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 #include "serve/peer.h"
 #include "sink/directory.h"
 
-#define QUEUE 1024 /* connections that are not taken yet: what overflows is late */
+#define QUEUE 1024 /* connections not accepted yet; further ones are delayed */
 #define UNIX_PREFIX "unix:"
 
 /* ---- addresses -------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ uint16_t listen_port(const struct listen_address *address)
 
 	if (address->is_unix)
 		return 0;
-	/* Both have it in the same place. */
+	/* sockaddr_in and sockaddr_in6 have the port at the same offset. */
 	return ntohs(((const struct sockaddr_in *)end)->sin_port);
 }
 
@@ -143,8 +143,8 @@ static const char *name_of(const struct listen_address *address)
 	return slash ? slash + 1 : path;
 }
 
-/* An address in the directory that is open: who owns one above it may put another one in its
- * place meanwhile. 0 or an errno. */
+/* An address in the open directory: by its path, the owner of a parent directory could
+ * replace it meanwhile. 0 or an errno. */
 static int address_there(const struct listen_address *address, const char *suffix,
 			 struct sockaddr_un *there)
 {
@@ -161,8 +161,8 @@ static int look_there(const struct listen_address *address, struct stat *info)
 	return fstatat(address->directory, name_of(address), info, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Is there nothing at this path, or a socket of ours that no process listens at any more? Else
- * a number of an error. */
+/* 0 if the path is free, or has a socket of ours that no process listens at
+ * any more; else an errno. */
 static int find_obstacle(const struct listen_address *address)
 {
 	struct sockaddr_un there;
@@ -185,7 +185,8 @@ static int find_obstacle(const struct listen_address *address)
 	return number == ECONNREFUSED ? 0 : EADDRINUSE;
 }
 
-/* Under another name first, so that whoever finds it finds it complete. 0 or an errno. */
+/* Bind to another name first, then rename: clients never find a socket that does not listen
+ * yet. 0 or an errno. */
 static int bind_there(int fd, struct listen_address *address)
 {
 	int number = find_obstacle(address);
@@ -200,7 +201,7 @@ static int bind_there(int fd, struct listen_address *address)
 	if (number)
 		return number;
 	other_name = strrchr(other.sun_path, '/') + 1;
-	/* The file is made with these rights. */
+	/* bind() creates the file with this mode. */
 	if (fchmod(fd, 0600) < 0 ||
 	    bind(fd, (const struct sockaddr *)&other, sizeof(other)) < 0)
 		return errno;
@@ -235,8 +236,8 @@ static int bind_unix(int fd, struct listen_address *address)
 	return number;
 }
 
-/* What is short does not wait until the client has confirmed what came before. Connections
- * have it of their listener. */
+/* Send short data without waiting for acknowledgements. Connections inherit
+ * this from their listener. */
 static void send_at_once(int fd)
 {
 	const int on = 1;
@@ -248,7 +249,7 @@ static int bind_tcp(int fd, struct listen_address *address)
 {
 	const int on = 1;
 
-	/* Of connections that have ended just now the port is still taken. */
+	/* Connections that have just ended still occupy the port. */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	send_at_once(fd);
 	if (bind(fd, (const struct sockaddr *)&address->address, address->size) < 0 ||
@@ -286,7 +287,7 @@ static bool is_for_us(void)
 	return pid && strtol(pid, NULL, 10) == getpid();
 }
 
-/* What pmp starts is not to take it for its own. */
+/* Programs that pmp starts must not take the socket for theirs. */
 static void forget_passed(void)
 {
 	unsetenv("LISTEN_PID");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See peer.h. Of TCP the kernel is asked for the one socket that has our two addresses
- * exchanged; what it says is believed only of a socket that a process still has open: one
- * that is left over after its close is shown as root's.
+ * See peer.h. For TCP the kernel is asked for the socket with our two addresses swapped.
+ * Its answer only counts for a socket that a process still has open: the rest of a closed
+ * one is reported as root's.
  */
 #include "serve/peer.h"
 
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define ANSWER_SIZE 1024
-/* States, as the kernel numbers them: in the last two it sends no more, but reads. */
+/* TCP states, numbered as in the kernel. In the last two it sends no more, but reads. */
 enum { STATE_ESTABLISHED = 1, STATE_FIN_WAIT1 = 4, STATE_FIN_WAIT2 = 5 };
 #define PATIENCE_S 1
 
@@ -82,7 +82,7 @@ const char *peer_print(const struct sockaddr_storage *address, char text[64])
 	return text;
 }
 
-/* Into an id of inet_diag: its address and its port. */
+/* Put an address and its port into an id of inet_diag. */
 static void put_end(const struct sockaddr_storage *address, __be32 number[4],
 		    __be16 *port)
 {
@@ -95,14 +95,14 @@ static void put_end(const struct sockaddr_storage *address, __be32 number[4],
 	}
 }
 
-/* ---- the question ----------------------------------------------------------------------- */
+/* ---- the query -------------------------------------------------------------------------- */
 
 struct peer_question {
 	struct nlmsghdr header;
 	struct inet_diag_req_v2 request;
 };
 
-/* Of the socket whose own end is the peer's. */
+/* Query the peer's socket: its own address is the peer's. */
 static void make_question(const struct sockaddr_storage *own,
 			  const struct sockaddr_storage *peer,
 			  struct peer_question *question)
@@ -130,8 +130,8 @@ static bool is_open(const struct inet_diag_msg *message)
 					message->idiag_state == STATE_FIN_WAIT2);
 }
 
-/* Is this address of the answer the one that was asked for? A socket of IPv6 that speaks
- * IPv4 has mapped ones. */
+/* Does this address of the answer match the query? An IPv6 socket that speaks IPv4 has
+ * mapped addresses. */
 static bool is_asked(const struct inet_diag_msg *message, const __be32 found[4],
 		     __u8 family, const __be32 asked[4])
 {
@@ -143,7 +143,7 @@ static bool is_asked(const struct inet_diag_msg *message, const __be32 found[4],
 	       memcmp(found, mapped, sizeof(mapped)) == 0 && found[3] == asked[0];
 }
 
-/* The kernel may answer with a socket that listens, or with what is left of one. */
+/* The kernel may answer with a listening socket, or with the rest of a closed one. */
 static bool take_answer(const void *data, size_t got,
 			const struct peer_question *question, uid_t *user)
 {
@@ -176,7 +176,7 @@ static struct access_peer ask(int netlink, const struct sockaddr_storage *own,
 	} buffer;
 	ssize_t got;
 
-	/* An answer that came too late for the question before. */
+	/* Discard late answers to earlier queries. */
 	while (recv(netlink, &buffer, sizeof(buffer), MSG_DONTWAIT) > 0)
 		;
 	make_question(own, peer, &question);

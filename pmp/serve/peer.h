@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose the other end of a connection is: asked of the kernel, without any rights. */
+/* Asks the kernel for the user at the other end of a connection; that needs no rights. */
 #ifndef PMP_SERVE_PEER_H
 #define PMP_SERVE_PEER_H
 
@@ -8,23 +8,22 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/** A socket to ask by, or -1. To be closed with close(). */
+/** A netlink socket to ask by, or -1. Must be closed with close(). */
 int peer_open(void);
 
 /**
- * The user at the other end of a socket: of AF_UNIX, or of TCP from loopback to loopback, as
- * long as a process has that end open, also if it sends no more.
- * netlink: of peer_open().
+ * The user at the other end of a socket: AF_UNIX, or TCP from loopback to loopback, as
+ * long as a process has that end open, even if it sends no more. netlink: from peer_open().
  */
 struct access_peer peer_find(int netlink, int fd);
 
-/** An address of IPv4 as a socket of IPv6 has it (::ffff:127.0.0.1) becomes one of IPv4. */
+/** Convert an IPv4-mapped IPv6 address (::ffff:127.0.0.1) to IPv4. */
 void peer_unmap(struct sockaddr_storage *address);
 
-/** Is it an address of the machine itself, or no address at all? */
+/** Is it a loopback address, or that of a unix socket? */
 bool peer_is_local(const struct sockaddr_storage *address);
 
-/** "127.0.0.1:4711", "unix", put into text. Returns text. */
+/** Write "127.0.0.1:4711" or "unix" into text. Returns text. */
 const char *peer_print(const struct sockaddr_storage *address, char text[64]);
 
 #endif

@@ -50,7 +50,7 @@ int serve_receive(int fd, void *message, size_t size, int *passed)
 {
 	struct iovec part = { message, size };
 	union passed_room room;
-	/* The padding after one descriptor would have room for a second. */
+	/* CMSG_LEN: the padding of CMSG_SPACE would have room for a second descriptor. */
 	struct msghdr header = { .msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = room.data,
@@ -64,7 +64,7 @@ int serve_receive(int fd, void *message, size_t size, int *passed)
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -1;
 	*passed = passed_of(&header);
-	/* For want of a descriptor it may come without the one that was passed. */
+	/* If we are out of descriptors, the message comes without the passed one. */
 	if ((size_t)n == size && !(header.msg_flags & MSG_TRUNC) &&
 	    !(header.msg_flags & MSG_CTRUNC && *passed >= 0))
 		return 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between server and front, messages of a SOCK_SEQPACKET pair: what was asked and what the
- * answer is. Bodies are in memory files that go with them. Both are of one program, so that
- * structs go as they are; but the server reads what strangers send, so the front believes
- * nothing that it says.
+ * Messages between server and front over a SOCK_SEQPACKET pair: requests and
+ * answers. Bodies are passed as descriptors of memory files. Both ends are one
+ * program, so plain structs are sent; but the server parses what strangers send, so
+ * the front does not trust it.
  */
 #ifndef PMP_SERVE_PROTOCOL_H
 #define PMP_SERVE_PROTOCOL_H
@@ -20,18 +20,18 @@
 #define SERVE_CONNECTIONS 192
 
 enum serve_message {
-	SERVE_HELLO = 1, /* to the front: a server begins; id: how many did before it */
+	SERVE_HELLO = 1, /* to the front: a server begins; id: servers before it */
 	SERVE_REQUEST,
-	SERVE_CANCEL,  /* the client of that id has gone */
-	SERVE_WRITTEN, /* it has all of its answer */
-	SERVE_SERVED,  /* for the log: what was asked, in query, and its answer */
+	SERVE_CANCEL,  /* the client of that id is gone */
+	SERVE_WRITTEN, /* it has received all of its answer */
+	SERVE_SERVED,  /* for the log: the request, in query, and its status */
 	SERVE_ANSWER,  /* from the front */
 	SERVE_RIGHTS,  /* from the front: the targets have changed */
 };
 
 struct serve_request {
 	uint32_t message;    /* HELLO, REQUEST, CANCEL, WRITTEN, SERVED */
-	uint32_t unfiltered; /* of HELLO: it may make any system call */
+	uint32_t unfiltered; /* of HELLO: no filter of system calls */
 	uint32_t id;
 	uint32_t page;	       /* page_number() */
 	int32_t pid;	       /* 0: any */
@@ -40,7 +40,7 @@ struct serve_request {
 	uint32_t has_times, by_thread;
 	int64_t from, to; /* ms, as in struct route */
 	uint32_t px, nodes, hz, labels, as_text;
-	uint32_t to_target; /* granted only as to the user of all targets */
+	uint32_t to_target; /* granted only as the user of all targets */
 	struct selection selection;
 	char under[ROUTE_UNDER_SIZE];
 	char feed[ROUTE_FEED_SIZE];
@@ -57,22 +57,23 @@ struct serve_request {
 struct serve_answer {
 	uint32_t message; /* ANSWER, RIGHTS */
 	uint32_t id;
-	uint32_t status;		/* 200: the body goes with it */
+	uint32_t status;		/* 200: with a body */
 	uint64_t length;		/* of the body */
 	char reason[ROUTE_REASON_SIZE]; /* of another status */
-	char window[SERVE_WINDOW_SIZE]; /* what of the past it is of; "": not said */
+	char window[SERVE_WINDOW_SIZE]; /* the part of the past; "": not given */
 	/* Of RIGHTS. */
 	uint32_t has_target;
 	uint32_t target; /* the user of all targets */
 };
 
-/** Send a message, with a descriptor unless that is -1; it does not wait. False: the other
- * end has gone, or takes nothing. */
+/** Send a message without waiting, with the descriptor passed unless that is -1. False: the
+ * other end is gone, or its queue is full. */
 bool serve_send(int fd, const void *message, size_t size, int passed);
-/** Receive one of exactly that size, without waiting; *passed is a descriptor, which is the
- * caller's, or -1. Returns 1, 0: there is none, or -1: the other end has gone or is mad. */
+/** Receive a message of exactly that size, without waiting; *passed is a descriptor, owned
+ * by the caller, or -1. Returns 1; 0: there is none; -1: the other end is gone, or has sent
+ * something invalid. */
 int serve_receive(int fd, void *message, size_t size, int *passed);
-/** Do the strings of a request end? */
+/** Are all strings of a request terminated? */
 bool serve_request_ends(const struct serve_request *request);
 
 #endif

@@ -17,7 +17,7 @@
 #define JSON "application/json"
 #define BYTES "application/octet-stream"
 
-/* What debug=2 is of the pages that are like it. */
+/* The page that debug=2 selects. */
 #define STACKS "/stacks"
 
 #define READS (HTTP_GET | HTTP_HEAD)
@@ -126,7 +126,7 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *reason, int status
 
 /* ---- prefixes --------------------------------------------------------------------- */
 
-/* A number of digits only, up to a limit. */
+/* Parse a number that has digits only, up to a limit. */
 static bool take_number(const char *text, size_t length, uint64_t limit, uint64_t *number)
 {
 	*number = 0;
@@ -203,7 +203,7 @@ static const struct prefix *prefix_of(const char *path)
 	return NULL;
 }
 
-/* What is left of the path is the page. */
+/* Parse the prefixes; the rest of *path is the page. */
 static int take_prefixes(const char **path, struct route *route, char *reason)
 {
 	const struct prefix *prefix;
@@ -223,7 +223,7 @@ static int take_prefixes(const char **path, struct route *route, char *reason)
 
 /* ---- the page ---------------------------------------------------------------------- */
 
-/* A format that writes what was counted; of those of single snapshots there is none. */
+/* The page of a format that writes counts; formats of single snapshots have none. */
 static const struct page *find_format(const char *name, struct route *route)
 {
 	const struct pmp_format *format = pmp_format_find(name);
@@ -268,7 +268,7 @@ static bool take_seconds(const char *text, struct route *route)
 	return route->milliseconds && route->milliseconds <= ROUTE_SECONDS_MAX * 1000;
 }
 
-/* In ms; what is negative counts from now. */
+/* In ms; negative values are before now. */
 static bool take_time(const char *text, int64_t *time)
 {
 	const bool negative = *text == '-';
@@ -335,7 +335,7 @@ static bool take_hz(const char *text, struct route *route)
 	return take_count(text, ROUTE_HZ_MAX, &route->hz);
 }
 
-/* The number of a word, from 1 on; 0: it is none of them. */
+/* The number of a word, from 1 on; 0: it is not in the list. */
 static uint32_t find_word(const char *text, const char *const *words, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -363,7 +363,7 @@ static bool take_idle(const char *text, struct route *route)
 	return route->selection.idle;
 }
 
-/* Whether it is an expression, the front finds out. */
+/* The front checks the syntax of the expression. */
 static bool take_pattern(const char *text, char *pattern)
 {
 	const size_t length = strlen(text);
@@ -407,7 +407,7 @@ static bool take_under(const char *text, struct route *route)
 
 #define EXPRESSION "an expression of 1 to 255 bytes"
 
-/* Others are ignored. */
+/* Unknown parameters are ignored. */
 static const struct parameter {
 	const char *name, *values;
 	bool (*take)(const char *text, struct route *route);
@@ -445,8 +445,8 @@ static int take_parameter(const struct parameter *parameter, const char *value,
 	return refuse(reason, 400, "%s is %s", parameter->name, parameter->values);
 }
 
-/* What is there several times counts once, the first: a scraper of profiles is known to
- * append its own to what it was configured with, each time again. */
+/* Of a repeated parameter the first value counts: a scraper of profiles is known to append
+ * its own to the configured ones, again each time. */
 static int take_parameters(const char *query, struct route *route, char *reason)
 {
 	unsigned taken = 0;
@@ -472,7 +472,7 @@ static int take_parameters(const char *query, struct route *route, char *reason)
 
 /* ---- all of it ---------------------------------------------------------------------- */
 
-/* A window is the next seconds, the last ones, or is named by its times. */
+/* A window is the next seconds, the last ones, or has explicit times. */
 static int check_window(const struct route *route, char *reason)
 {
 	if (!route->has_times)
@@ -489,7 +489,7 @@ static int check_window(const struct route *route, char *reason)
 	return 0;
 }
 
-/* Texts for people, in place of a profile: Go has them of the same pages. */
+/* Readable text instead of a profile, like Go on the same pages. */
 static void take_text(struct route *route)
 {
 	if (!route->debug || route->page->family != PAGES_OF_GO)
@@ -534,7 +534,7 @@ int route_find(const struct http_request *request, struct route *route, char *re
 		return refuse(reason, 404,
 			      "Unknown profile: /debug/pprof/ lists all pages");
 	status = check_page(request, route, reason);
-	/* Of names it is the addresses that stand there. */
+	/* The query of PAGE_SYMBOL is a list of addresses. */
 	if (!status && route->page->kind != PAGE_SYMBOL)
 		status = take_parameters(request->query, route, reason);
 	if (!status)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * See server.h. The keeper waits for the server and starts the next one; it has no rights
- * either, and reads nothing that anybody has sent. Both have three descriptors: 0 listens, 1
- * leads to the front, 2 is standard error.
+ * either, and reads no input. Both have three descriptors: 0 listens, 1 leads to the front,
+ * 2 is standard error.
  */
 #include "serve/server.h"
 
@@ -25,10 +25,10 @@
 #include "serve/counts.h"
 #include "serve/protocol.h"
 
-#define SPARED 32 /* descriptors beside those of connections */
+#define SPARED 32 /* descriptors besides those of connections */
 #define DESCRIPTORS (2 * SERVE_CONNECTIONS + SPARED) /* a connection and a file of each */
-/* What all connections may ask for while the front is at other work; the kernel counts twice
- * as much for a message as it is. */
+/* Room for requests of all connections while the front is busy; the kernel counts a message
+ * as twice its size. */
 #define REQUESTS_SIZE ((int)(2 * SERVE_CONNECTIONS * sizeof(struct serve_request)))
 #define MEMORY ((rlim_t)128 << 20)
 #define AT_MOST 3 /* servers that may end in STARTS_TIME */
@@ -40,8 +40,8 @@ enum { LISTENER_FD, FRONT_FD };
 
 /* ---- the processes ------------------------------------------------------------------------ */
 
-/* Signals of the terminal miss a session of its own; what is sent to all of pmp by its
- * service manager does not. The front ends it. */
+/* A session of its own gets no signals of the terminal; those that a service manager sends
+ * to all processes of pmp are ignored: the front ends the server. */
 static void leave_signals(void)
 {
 	static const int ignored[] = { SIGINT,	SIGQUIT, SIGHUP,  SIGTERM, SIGTSTP,
@@ -56,10 +56,10 @@ static void leave_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Nothing of pmp's but these. */
+/* Close all descriptors of pmp but these. */
 static bool keep_descriptors(int listener, int front)
 {
-	/* Neither is below 3: pmp has those open from its start on. */
+	/* Neither is below 3: pmp has opened those first. */
 	if (dup2(listener, LISTENER_FD) < 0 || dup2(front, FRONT_FD) < 0)
 		return false;
 	return close_range(STDERR_FILENO + 1, ~0U, 0) == 0;
@@ -72,7 +72,7 @@ static bool drop_rights(void)
 	       confine_limit(RLIMIT_FSIZE, HTTP_BODY_MAX) && confine_memory(MEMORY);
 }
 
-/* How many connections there are descriptors for. */
+/* The number of connections that the limit of descriptors allows. */
 static size_t count_room(void)
 {
 	struct rlimit limit;
@@ -82,7 +82,7 @@ static size_t count_room(void)
 	return limit.rlim_cur < SPARED + 2 ? 1 : (size_t)(limit.rlim_cur - SPARED) / 2;
 }
 
-/* After the rights have changed: that forgets it. */
+/* Called after the change of user, which resets PDEATHSIG. */
 static bool end_with(pid_t parent)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent;
@@ -92,11 +92,11 @@ static bool end_with(pid_t parent)
 
 struct keeping {
 	struct connections_options options;
-	uint64_t ends[AT_MOST]; /* when the last ones did */
+	uint64_t ends[AT_MOST]; /* when the last servers ended */
 };
 
-/* Has one ended too often? A server that a request brings down is not to be offered to whoever
- * sends it as often as he likes. */
+/* Have servers ended too often? An attacker whose request crashes the server must not have
+ * any number of tries. */
 static bool is_hopeless(struct keeping *keeping)
 {
 	const uint64_t now = now_ns();
@@ -122,7 +122,7 @@ static pid_t start_one(struct keeping *keeping)
 	_exit(connections_serve(LISTENER_FD, FRONT_FD, &keeping->options));
 }
 
-/* Until a server has ended by itself. Returns the status to end with. */
+/* Restart the server until one exits normally. Returns the exit status. */
 static int keep(struct keeping *keeping)
 {
 	for (;;) {
@@ -161,7 +161,7 @@ static int failed(struct pmp_error *err)
 	return err->code;
 }
 
-/* Without rights as much as the system allows. */
+/* Without rights, as large as the system allows. */
 static void make_room(int fd)
 {
 	const int size = REQUESTS_SIZE;

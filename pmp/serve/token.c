@@ -17,7 +17,7 @@ static int failed(struct pmp_error *err, const char *path, const char *why)
 	return err->code;
 }
 
-/* Why it is not to be used, or NULL. */
+/* Why the file must not be used, or NULL. */
 static const char *check_file(int fd)
 {
 	struct stat info;
@@ -28,8 +28,8 @@ static const char *check_file(int fd)
 		return "it is not a file";
 	if (info.st_uid != 0 && info.st_uid != geteuid())
 		return "it belongs to another user";
-	/* A credential of systemd has its readers in an access control list, which the bits of
-	 * the group stand for. */
+	/* A systemd credential has its reader in an access control list, whose mask is in
+	 * the group bits. */
 	if (info.st_mode & (info.st_uid == 0 && info.st_gid == 0 ? 037 : 077))
 		return "others can read it: its mode must be 0600";
 	return NULL;
@@ -37,7 +37,7 @@ static const char *check_file(int fd)
 
 int token_read(const char *path, char *token, struct pmp_error *err)
 {
-	/* A FIFO does not make us wait. */
+	/* O_NONBLOCK: opening a FIFO must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char text[ACCESS_TOKEN_MAX + 2] = "";
 	const char *why;
