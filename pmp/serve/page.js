@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The page: what every thread is doing. Names come from programs that are not trusted: they
-// become text only, by make() and textContent, and are keys of a Map, never of an object.
+// The page: what every thread is doing. Names come from untrusted programs: they only become
+// text, by make() and textContent, and keys of a Map, never of an object.
 "use strict";
 
-// ---- model: trees and numbers, without a document; libpmp/write/tree.h has the form ------
+// ---- model: trees and numbers, without DOM; libpmp/write/tree.h documents the format -----
 
 const model = (() => {
-	// The columns of a tree's numbers. A heap's are those of HEAP, and from HEAP_BASE on
-	// the same of its base.
+	// The columns of numbers in a tree. A heap has those of HEAP, and from HEAP_BASE on the
+	// same for its base.
 	const STATES = 5, IDLE = 5, SAMPLES = 6, IDLE_SAMPLES = 7, BASE = 8, IDLE_BASE = 9;
 	const COLUMNS = 10, HEAP_BASE = 5;
-	// The name of what was put together, as there was too much of it.
+	// The name of nodes that stand for several, merged because there were too many.
 	const REST = -1;
 	const TIMED = ["samples", "wall", "cpu", "off cpu", "ready", "lock", "disk", "sleep"];
 	const HEAP = ["live bytes", "live blocks", "allocated bytes", "allocations"];
-	// What widths can mean: columns, those of idle threads among them, both of the base.
+	// What widths can show. Each: columns, those of idle threads, then both for the base.
 	const KINDS = new Map([
 		["samples", [[SAMPLES], [IDLE_SAMPLES]]],
 		["wall", [[0, 1, 2, 3, 4], [IDLE]]],
@@ -28,7 +28,7 @@ const model = (() => {
 		...HEAP.map((kind, i) => [kind, [[i], [], [HEAP_BASE + i], []]]),
 	]);
 
-	// A negative number stands for so many zeros.
+	// A negative number -N stands for N zeros.
 	function unpack(list, count) {
 		const numbers = new Float64Array(count);
 		let at = 0;
@@ -41,7 +41,7 @@ const model = (() => {
 		return numbers;
 	}
 
-	// Parents, ends of branches, and sums with all branches.
+	// Compute parents, ends of branches, and sums including branches.
 	function finish(tree) {
 		const open = [], count = tree.count;
 		tree.parent = new Int32Array(count);
@@ -90,7 +90,7 @@ const model = (() => {
 			tree.timed ? TIMED : ["samples", "lock"];
 	}
 
-	// The nodes right below one.
+	// The direct children of a node.
 	function kids(tree, node) {
 		const list = [];
 		for (let kid = node + 1; kid < tree.end[node]; kid = tree.end[kid])
@@ -98,7 +98,7 @@ const model = (() => {
 		return list;
 	}
 
-	// Numbers of names from the root's branches to the node.
+	// The name numbers from below the root to the node.
 	function pathOf(tree, node) {
 		const path = [];
 		for (; node > 0; node = tree.parent[node])
@@ -114,7 +114,7 @@ const model = (() => {
 		return pathOf(tree, node).map(name => nameOf(tree, name));
 	}
 
-	// The node of a path of names, or the last of it that is there.
+	// The node of a path of names, or the last node of the path that exists.
 	function find(tree, names) {
 		let node = 0;
 		for (const name of names) {
@@ -126,14 +126,14 @@ const model = (() => {
 		return node;
 	}
 
-	// ---- trees that are made of others: first with kids, then flat as those of the server ----
+	// ---- trees derived from others: first with kids, then flat like those of the server ------
 
 	function sprout(name, depth) {
 		return { name, depth, rest: 0, kids: new Map(), self: new Float64Array(COLUMNS) };
 	}
 
-	// Add the paths of a tree below a root. change(path) is another path, or null for none;
-	// place(column) is where its numbers go, or -1.
+	// Add the paths of a tree below a root. change(path) returns another path, or null to skip
+	// it; place(column) returns the column for its numbers, or -1.
 	function grow(root, tree, change, place) {
 		for (let i = 0; i < tree.count; i++) {
 			const path = tree.self.some(column => column[i] > 0) && change(pathOf(tree, i));
@@ -152,7 +152,7 @@ const model = (() => {
 		}
 	}
 
-	// Kids by name; what was put together comes last.
+	// Kids are sorted by name; merged nodes come last.
 	function flatten(tree, root) {
 		const open = [root], nodes = [];
 		while (open.length) {
@@ -169,7 +169,8 @@ const model = (() => {
 		});
 	}
 
-	// group: "" all, "*" apart, else one of groups(); focus: a test of names, or null.
+	// group: "" for all together, "*" for each apart, or one of groups(); focus: a test of
+	// names, or null.
 	function select(tree, { group, focus, inverted }) {
 		const split = Boolean(tree.split), hits = focus && tree.names.map(focus);
 		const root = sprout(0, 0);
@@ -187,7 +188,7 @@ const model = (() => {
 		return flatten(tree, root);
 	}
 
-	// The one with the other as its base: names are the same if they and their modules are.
+	// A tree of one with other as its base: functions are the same if name and module are.
 	function compare(one, other) {
 		const keyOf = (tree, name) =>
 			tree.names[name] + "\u0001" + (tree.modules[tree.module[name]] || "");
@@ -215,7 +216,7 @@ const model = (() => {
 
 	// ---- numbers of a tree ---------------------------------------------------------------------
 
-	// The numbers by which nodes are as wide as they are. idle: "shown", "hidden", "only".
+	// The numbers that determine the widths of nodes. idle: "shown", "hidden", "only".
 	function weigh(tree, kind, idle) {
 		const [columns, idles = [], base = [BASE], baseIdles = [IDLE_BASE]] = KINDS.get(kind);
 		function add(from, columns, idles) {
@@ -235,7 +236,7 @@ const model = (() => {
 		};
 	}
 
-	// The share of all that has such a name anywhere, nothing twice; and the nodes.
+	// The nodes whose names match, and the share of all stacks through any of them.
 	function search(tree, weight, test) {
 		const hits = tree.names.map(test), nodes = [];
 		let sum = 0, end = 0;
@@ -265,14 +266,14 @@ const model = (() => {
 		}
 	}
 
-	// The share of what was put together.
+	// The share of merged nodes.
 	function rest(tree, weight) {
 		let sum = 0;
 		tree.name.forEach((name, i) => { sum += name === REST ? weight.self[i] : 0; });
 		return sum / (weight.total[0] || 1);
 	}
 
-	// As the flat profile: processes and the like count only where nothing else is known.
+	// Like the flat profile: processes and the like only count where nothing else is known.
 	function functions(tree, weight) {
 		const rows = new Map();
 		walk(tree, (i, name, outermost) => {
@@ -292,7 +293,7 @@ const model = (() => {
 			tree.module[row.name] >= 0 || row.self || row.baseSelf);
 	}
 
-	// Who calls a function, and what it calls, by weight.
+	// The callers and callees of a function, by weight.
 	function around(tree, weight, wanted) {
 		const callers = new Map(), callees = new Map();
 		const add = (to, name, weight) => to.set(name, (to.get(name) || 0) + weight);
@@ -308,7 +309,7 @@ const model = (() => {
 		return { callers: sorted(callers), callees: sorted(callees) };
 	}
 
-	// The groups of a tree that is split, with what each has, and has of a function.
+	// The groups of a split tree, with the total of each, and its part in a function.
 	function groups(tree, weight, wanted) {
 		const found = new Map();
 		let group, end = 0;
@@ -328,8 +329,8 @@ const model = (() => {
 		return [...found.values()];
 	}
 
-	// Boxes of what is below a node, and of what it is in, as wide as the picture. What is
-	// narrower than least pixels is one box with its neighbours: more of them.
+	// The boxes of a node and what is below it, with its ancestors as wide as the picture.
+	// Neighbours narrower than least pixels share one box: `more` of them.
 	function layout(tree, total, zoomed, width, least) {
 		const boxes = [], scale = total[zoomed] > 0 ? width / total[zoomed] : 0;
 		const open = [{ node: zoomed, x: 0, w: width, row: tree.depth[zoomed] }];
@@ -357,7 +358,7 @@ const model = (() => {
 		return boxes.filter(box => box.w >= least || box.node === zoomed);
 	}
 
-	// The same with at most so many boxes, the widest.
+	// The same with only the `most` widest boxes.
 	function picture(tree, total, zoomed, width, most) {
 		const boxes = layout(tree, total, zoomed, width, 0.5);
 		if (boxes.length <= most)
@@ -366,7 +367,7 @@ const model = (() => {
 		return layout(tree, total, zoomed, width, widths[most] * 1.001);
 	}
 
-	// Difference to the base as part of all; factor scales the base.
+	// The difference to the base as a share of all; factor scales the base.
 	function change(weight, node, factor) {
 		const whole = weight.total[0] || weight.base[0] * factor || 1;
 		return (weight.total[node] - weight.base[node] * factor) / whole;
@@ -379,7 +380,7 @@ const model = (() => {
 		return path;
 	}
 
-	// ---- numbers and names for people ----------------------------------------------------------
+	// ---- readable numbers and names ------------------------------------------------------------
 
 	const grouped = number => Math.round(number).toLocaleString("en");
 
@@ -428,7 +429,7 @@ const model = (() => {
 		return text.trim() || name;
 	}
 
-	// A test of names; ignores case unless there are capitals. Throws if it is no expression.
+	// A test of names; ignores case unless text has capitals. Throws on a syntax error.
 	function pattern(text) {
 		const expression = new RegExp(text.slice(0, 4096), /[A-Z]/.test(text) ? "" : "i");
 		return name => expression.test(name);
@@ -450,7 +451,7 @@ function page(document, window) {
 	const SAVED = ["pprof", "html", "svg", "folded", "flat", "speedscope", "perf"];
 	const SAVED_HEAP = ["pprof", "heap"];
 	const SUFFIXES = { pprof: "pb.gz", speedscope: "speedscope.json" };
-	// Differences in 1/10,000 from which on a colour is stronger.
+	// Differences, in 1/10,000, that make the colour one level stronger.
 	const STEPS = [5, 20, 50, 100, 200, 500, 1000, 2000];
 	const VIEWS = {
 		flame: drawFlame, functions: drawFunctions, tree: drawTree, threads: drawThreads,
@@ -463,21 +464,21 @@ function page(document, window) {
 			locks: { title: "samples" } },
 	};
 
-	// What there is: trees of it, the one that is chosen, that with group and filter, and the
-	// same from the root.
+	// The data: its trees, the chosen one, that one after group, filter and inversion, and the
+	// same without inversion.
 	let data, trees = [], whole, wholeWeight, tree, weight, upright, uprightWeight;
-	// What is chosen of it. Paths of names hold when a new tree comes.
+	// The selection. Paths of names stay valid when a new tree comes.
 	let zoom = [], selected = null, selectedPath = null, found = null, opened = null;
-	// What is drawn.
+	// What is on the screen.
 	let boxes = [], columns = [];
 	const pool = [], hues = new Map();
 
-	// Elements by their ids: that of "zoom-out" is ui.zoomOut.
+	// Elements by their ids: "zoom-out" is ui.zoomOut.
 	const ui = {}, root = document.documentElement;
 	for (const element of document.querySelectorAll("[id]"))
 		ui[element.id.replace(/-(.)/, (_, c) => c.toUpperCase())] = element;
 
-	// Attributes; null takes one away.
+	// Set attributes; null removes one.
 	function set(element, attributes) {
 		for (const [name, value] of Object.entries(attributes)) {
 			if (value === null)
@@ -488,7 +489,7 @@ function page(document, window) {
 		return element;
 	}
 
-	// Children are texts and elements; those that are false are left out.
+	// Children are texts and elements; falsy ones are left out.
 	function make(tag, { onclick = null, ...attributes } = {}, ...children) {
 		const element = set(document.createElement(tag), attributes);
 		element.onclick = onclick;
@@ -504,8 +505,8 @@ function page(document, window) {
 		element.replaceChildren(...children.filter(Boolean));
 	}
 
-	// The same of what is read, pressed or copied as it is filled again: what has the focus
-	// keeps it, by its data-key, and nothing changes below a pointer or a selection: then false.
+	// The same for elements that someone may be using: the focus stays on the same data-key, and
+	// an automatic update changes nothing below a pressed pointer or in a selection: false then.
 	function refill(element, ...children) {
 		const at = element.contains(document.activeElement) && document.activeElement.dataset.key;
 		const chosen = window.getSelection();
@@ -541,7 +542,7 @@ function page(document, window) {
 		return settings.kind === "samples" ? model.several(value, "sample") : amount(value);
 	}
 
-	// Of a state or a lock.
+	// The amount for a state or a lock.
 	function spent(value) {
 		return whole.timed ? model.time(value) : model.grouped(value);
 	}
@@ -563,12 +564,12 @@ function page(document, window) {
 		return sums.reduce((a, b) => a + b, 0);
 	}
 
-	// By how much numbers of the base are to be multiplied.
+	// The factor that scales numbers of the base.
 	function factor() {
 		return data.base && data.base.from ? data.base.to / data.base.from : 1;
 	}
 
-	// ---- data: a saved file has it in itself, else a server is asked ---------------------------
+	// ---- data: part of a saved file, or fetched from a server ----------------------------------
 
 	function take(json) {
 		data = json;
@@ -587,14 +588,14 @@ function page(document, window) {
 		return data.live && kinds.includes("wall") ? "wall" : kinds[0];
 	}
 
-	// The first time, what the profile was made to show.
+	// At first show the type that the profile was made for.
 	function wantType(type) {
 		const at = ["inuse_space", "inuse_objects", "alloc_space", "alloc_objects"].indexOf(type);
 		if (!settings.wanted && at >= 0)
 			settings.wanted = model.HEAP[at];
 	}
 
-	// That of the wanted kind, if it is there.
+	// Choose the tree that has the wanted kind, if there is one.
 	function chooseTree() {
 		const has = tree => model.kinds(tree).includes(settings.wanted);
 		whole = trees.find(has) || trees[0];
@@ -625,7 +626,7 @@ function page(document, window) {
 	}
 
 	let token = "", timer = 0, polling = false, soon = false;
-	// It draws what has come by itself; where the pointer is down.
+	// updating: drawing an automatic update; pressed: the element where the pointer is down.
 	let updating = false, pressed = null;
 
 	async function get(path) {
@@ -652,7 +653,7 @@ function page(document, window) {
 		return "from=" + from + "&to=" + to;
 	}
 
-	// A picture needs no more than can be seen; sums of functions need all.
+	// A picture needs no more than is visible; sums of functions need everything.
 	function detail() {
 		return settings.view === "functions" || ui.search.value || selectedPath ? "" :
 			"&px=" + window.innerWidth;
@@ -667,7 +668,7 @@ function page(document, window) {
 			again(0);
 	}
 
-	// What is compared with stays as it is, also when the server has forgotten it.
+	// The base is kept, as the server forgets it some day.
 	async function takeBase() {
 		const of = line.base && windowOf(line.base) + detail();
 		if (of && line.known.of !== of)
@@ -684,7 +685,7 @@ function page(document, window) {
 		}
 	}
 
-	// A chosen part of the past does not change. Of a heap there is only what it is now.
+	// A chosen part of the past does not change: do not ask again. A heap has no past.
 	async function takeWindow(state) {
 		const table = ["threads", "locks"].includes(settings.view) ? settings.view : "";
 		const asked = [windowOf(line.shown), line.base && windowOf(line.base), table, detail()].join();
@@ -721,8 +722,8 @@ function page(document, window) {
 		root.classList.add("failed");
 	}
 
-	// What the last seconds were, a second after the last answer came, or more. One after the
-	// other: two that begin at the same second would both add what follows it.
+	// Ask for the last seconds, at least a second after the last answer. Never twice at a time:
+	// both would begin at the same second and add the same ones.
 	async function poll() {
 		const began = performance.now();
 		timer = 0;
@@ -752,13 +753,13 @@ function page(document, window) {
 		timer = window.setTimeout(poll, after);
 	}
 
-	// Even of a part of the past.
+	// Ask again even for a part of the past.
 	function askAgain() {
 		line.asked = "";
 		again(0);
 	}
 
-	// What is shown, in a format of pmp, as a file of the browser.
+	// Download what is shown in a format of pmp.
 	async function save() {
 		const format = ui.save.value, name = data.title.replace(/[^\w.]+/g, "-").replace(/-$/, "");
 		ui.save.value = "";
@@ -773,7 +774,7 @@ function page(document, window) {
 		}
 	}
 
-	// A token in the address is kept for this tab, and is not to stay in its history.
+	// A token in the address is kept for this tab, and must not stay in its history.
 	function setToken(text) {
 		token = text;
 		if (token)
@@ -801,8 +802,8 @@ function page(document, window) {
 		poll();
 	}
 
-	// ---- time line: what threads did in each second. One part is shown, live unless it was
-	// chosen, and another one may be what it is compared with. Times are ms since the start. ----
+	// ---- time line: what threads did in each second. One part of it is shown: live, or chosen.
+	// Another part may be the base to compare with. Times are ms since the start. ----
 
 	const line = { first: 0, seconds: [], now: 0, start: 0, shown: null, base: null, asked: "",
 		drag: null, marks: false, heap: null, known: {}, detail: "",
@@ -813,7 +814,7 @@ function page(document, window) {
 	}
 
 	async function takeSeconds(state) {
-		// Another pmp; an answer that is shared can be a second old.
+		// Another pmp. The tolerance is for shared answers, up to a second old.
 		if (Math.abs(state.start - (line.start || state.start)) > 5000)
 			Object.assign(line, { first: 0, seconds: [], shown: null, base: null, heap: null,
 				known: {}, start: 0 });
@@ -840,7 +841,7 @@ function page(document, window) {
 		return line.gutter + (line.width - line.gutter) * (1 - (line.now - time) / (1000 * SECONDS));
 	}
 
-	// The second below the pointer.
+	// The time of the second below the pointer.
 	function timeAt(event) {
 		const part = (event.offsetX - line.left - line.gutter) / (line.width - line.gutter);
 		const time = line.now - 1000 * SECONDS * (1 - part);
@@ -900,7 +901,7 @@ function page(document, window) {
 			});
 			paint("line", line.gutter, end - 0.5, line.width - line.gutter, 0.5);
 		});
-		// Nothing is known of these seconds.
+		// Hatch seconds of which nothing is known.
 		line.seconds.forEach((second, at) => {
 			for (let y = 2 * (at % 2); !second && y < height; y += 4)
 				paint("faint", xOf(line.first + 1000 * at), y, wide, 1);
@@ -938,7 +939,7 @@ function page(document, window) {
 		});
 	}
 
-	// null: live, or none.
+	// range: null for live, or for no base.
 	function choosePast(range, which) {
 		if (range) {
 			const first = Math.max(line.first, line.now - 1000 * SECONDS);
@@ -960,7 +961,7 @@ function page(document, window) {
 		choosePast(null, "shown");
 	}
 
-	// By so many seconds, or only its end.
+	// Shift the shown part by some seconds, or only its end.
 	function shiftPast(by, end) {
 		const { from, to } = shownRange(), whole = time => 1000 * Math.floor(time / 1000);
 		choosePast({ from: whole(from) + (end ? 0 : 1000 * by), to: whole(to) + 1000 * by }, "shown");
@@ -971,7 +972,7 @@ function page(document, window) {
 		return { from: Math.min(at, drag.at), to: Math.max(at, drag.at) + 1000 };
 	}
 
-	// A click shows the state of that row.
+	// A drag chooses a part; a click shows the state of that row.
 	function dropLine(event) {
 		const drag = line.drag, kinds = allKinds();
 		line.drag = null;
@@ -1056,7 +1057,7 @@ function page(document, window) {
 		].map(text => text && make("span", { class: "state heap" }, text));
 	}
 
-	// Only if they change: a menu may be open.
+	// Fill it only if the choices change, as the menu may be open.
 	function fillMenu(menu, choices) {
 		const texts = JSON.stringify(choices);
 		if (menu.dataset.choices !== texts)
@@ -1125,12 +1126,12 @@ function page(document, window) {
 			if (!tab)
 				return;
 			show(tab.dataset.view);
-			// By a pointer: the next keys are for what is shown.
+			// After a click, the next keys are for what is shown.
 			if (event.detail)
 				ui.boxes.focus({ preventScroll: true });
 		};
 		window.addEventListener("pointerdown", event => { pressed = event.target; });
-		// Its click comes after that.
+		// Delayed, as the click comes after that.
 		for (const name of ["pointerup", "pointercancel"])
 			window.addEventListener(name, () => window.setTimeout(() => { pressed = null; }, 50));
 		ui.helpButton.onclick = ui.helpClose.onclick = help;
@@ -1210,7 +1211,7 @@ function page(document, window) {
 		draw();
 	}
 
-	// Widths are those of the base if it is asked for.
+	// The widths: those of the base if that was chosen.
 	function totals() {
 		return settings.view === "diff" && settings.base ? weight.base : weight.total;
 	}
@@ -1237,14 +1238,14 @@ function page(document, window) {
 
 	// ---- flame graph ---------------------------------------------------------------------------
 
-	// Each module keeps its hue; hues in these steps differ most from their neighbours.
+	// Each module keeps its hue; with these steps successive hues differ a lot.
 	function hue(module) {
 		if (!hues.has(module))
 			hues.set(module, (hues.size * 137 + 210) % 360);
 		return hues.get(module);
 	}
 
-	// The states, as wide as they are.
+	// A gradient with the share of each state.
 	function strip(sums) {
 		const all = allOf(sums), stops = [];
 		let at = 0;
@@ -1257,7 +1258,7 @@ function page(document, window) {
 		return all ? "linear-gradient(to right, " + stops.join(", ") + ")" : "none";
 	}
 
-	// What colours it.
+	// The CSS class for the colour of a node.
 	function classOf(node) {
 		if (settings.view !== "diff")
 			return moduleOf(tree.name[node]) ? "module" : "root";
@@ -1343,7 +1344,7 @@ function page(document, window) {
 		ui.side.classList.remove("full");
 	}
 
-	// Where it is widest.
+	// Choose the widest node with this name.
 	function chooseName(name) {
 		const nodes = [...tree.name.keys()].filter(node => node && tree.name[node] === name);
 		if (nodes.length)
@@ -1367,7 +1368,7 @@ function page(document, window) {
 			choose(box.node);
 	}
 
-	// Only to boxes that are drawn.
+	// Keys only move to boxes that are drawn.
 	function move(key) {
 		const drawn = new Set(boxes.filter(box => !box.more).map(box => box.node));
 		const drawnBelow = node => model.kids(tree, node).filter(kid => drawn.has(kid));
@@ -1383,8 +1384,8 @@ function page(document, window) {
 
 	// ---- tables --------------------------------------------------------------------------------
 
-	// Columns: the title, what a cell of a row shows, its class, and what it is sorted by, if it
-	// can be: numbers descending, texts ascending. What is equal stays in its order.
+	// Columns: title, function for the cell of a row, class, and optional function for the sort
+	// key: numbers sort descending, texts ascending. The sort is stable.
 	function drawTable(shown, rows, { click, caption, key: keyOfRow, isChosen }) {
 		const { title: key, reverse } = settings.sorts[settings.view] || {};
 		columns = shown;
@@ -1432,7 +1433,7 @@ function page(document, window) {
 			module && make("span", { class: "module-name" }, module)];
 	}
 
-	// Columns for which a telephone has no room.
+	// Columns that a phone has no room for.
 	function wide(...columns) {
 		return window.innerWidth > PHONE ? columns : [];
 	}
@@ -1469,7 +1470,7 @@ function page(document, window) {
 		nodes.forEach(node => opened.add(keyOf(node)));
 	}
 
-	// Down to where there is a choice.
+	// Open the tree down to the first node with several children.
 	function openFirst() {
 		let node = 0;
 		if (opened)
@@ -1524,7 +1525,7 @@ function page(document, window) {
 		});
 	}
 
-	// Of rows that are lists: what is there, and the same as a number for people.
+	// For rows that are arrays: element i, and the same as a formatted number.
 	const field = i => row => row[i], count = i => row => model.grouped(row[i]);
 
 	function drawThreads() {
@@ -1570,7 +1571,7 @@ function page(document, window) {
 		return make("section", {}, make("h3", {}, title), ...parts);
 	}
 
-	// The first of some rows of text, number and what a click does.
+	// A list of the first of some rows: text, number and what a click does.
 	function list(title, rows) {
 		return rows.length && section(title, make("ul", {}, ...rows.slice(0, 8).map(([text, part, go]) =>
 			make("li", {}, button(text, go), make("span", { class: "number" },
@@ -1628,7 +1629,7 @@ function page(document, window) {
 	}
 
 	function say() {
-		// Numbers that change by themselves are not read aloud.
+		// Screen readers must not read numbers that change by themselves.
 		set(ui.status, { "aria-live": updating ? "off" : "polite" });
 		ui.status.textContent = join([
 			selected !== null ? join([titleOf(selected), !whole.value && states(selected)], "; ") :
@@ -1744,7 +1745,7 @@ function page(document, window) {
 		next.focus();
 	}
 
-	// Of a table: to another row, or what a click does.
+	// Keys in a table: move to another row, or act like a click.
 	function moveRow(row, key) {
 		const rows = [...ui.tableBody.querySelectorAll("[data-key^='row ']")], at = rows.indexOf(row);
 		const next = rows[{ ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[key]];
@@ -1772,7 +1773,7 @@ function page(document, window) {
 		} else if (target === ui.timeline && /^Arrow(Left|Right)$/.test(key)) {
 			shiftPast(key === "ArrowLeft" ? -1 : 1, event.shiftKey);
 		} else if (/^(Enter| )$/.test(key) && target.closest("button, a")) {
-			// It has the focus, and is pressed.
+			// The browser itself presses the focused element.
 			return;
 		} else if (target.getAttribute("role") === "tab" && /^Arrow(Left|Right)$/.test(key)) {
 			moveTab(target, key === "ArrowLeft" ? -1 : 1);
