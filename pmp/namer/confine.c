@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See confine.h. libdw opens .dwo files itself: its open() becomes a signal here, whose
- * handler asks for the file and gives the descriptor as what open() has returned. libdw also
- * asks /proc for the path of a descriptor: the answer is the path that it has opened.
+ * See confine.h. libdw opens .dwo files itself: its open() raises SIGSYS here, whose
+ * handler asks for the file and makes its descriptor the result of open(). libdw also asks
+ * /proc for the path of a descriptor: the answer is the path that it has opened.
  */
 #include "namer/confine.h"
 
@@ -34,7 +34,7 @@ static const struct confine_call calls[] = {
 	ALLOW(read),
 	ALLOW(lseek),
 	ALLOW(fstat),
-	/* fstat() of newer libraries. */
+	/* How newer libraries make fstat(). */
 	ALLOW_IF(newfstatat, CONFINE_LOW(3), AT_EMPTY_PATH, AT_EMPTY_PATH),
 	ABSENT(newfstatat),
 	ABSENT(statx),
@@ -63,8 +63,8 @@ static const struct confine_call calls[] = {
 	ALLOW(munmap),
 	ALLOW(mremap),
 	ALLOW(madvise),
-	/* Threads that unpack. glibc takes clone() where there is no clone3(), whose
-	 * arguments no filter sees. */
+	/* For threads that decompress. glibc falls back to clone() without clone3(), whose
+	 * arguments a filter cannot see. */
 	ALLOW_IF(clone, CONFINE_LOW(0), CLONE_THREAD, CLONE_THREAD),
 	ALLOW(futex),
 	ALLOW(set_robust_list),
@@ -89,7 +89,7 @@ static const struct confine_call calls[] = {
 	  { { CONFINE_LOW(2), ~0U, 0 }, { CONFINE_HIGH(2), ~0U, 0 } } },
 	ALLOW(exit),
 	ALLOW(exit_group),
-	/* Whoever comes here wants something else. */
+	/* Only an attacker makes these calls. */
 	END(execve),
 	END(execveat),
 	END(clone),
@@ -127,7 +127,7 @@ static const struct confine_call calls[] = {
 static struct pmp_namer *asked_namer;
 static long asked_thread;
 
-/* A call that did not reach the kernel. */
+/* A trapped system call. */
 struct trapped {
 	int number;
 	uintptr_t arguments[4];
@@ -168,7 +168,7 @@ static int descriptor_of(const char *text)
 	return *text ? -1 : fd;
 }
 
-/* Only a link of /proc/self/fd is one. */
+/* Only links in /proc/self/fd exist here. */
 static long link_of(const char *path, char *buffer, size_t size)
 {
 	static const char links[] = "/proc/self/fd/";
@@ -196,7 +196,7 @@ static long open_instead(const char *path)
 
 static long answer(const struct trapped *call)
 {
-	/* What has a directory has it first. */
+	/* The *at calls have a directory as their first argument. */
 	const size_t first = call->number == SYS_openat || call->number == SYS_readlinkat;
 	const char *path = (const char *)call->arguments[first];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See faults.h. What succeeds ends the process with a status of its own. */
+/* See faults.h. An attack that succeeds ends the process with a distinct status. */
 #include "namer/faults.h"
 
 #include "base/fault.h"
@@ -33,7 +33,7 @@ static void hang(void)
 		continue;
 }
 
-/* As a file with much in it does, but goes on. */
+/* Takes time like a large file, then goes on. */
 static void work_long(void)
 {
 	struct timespec used = { 0 };
@@ -53,8 +53,8 @@ static void stand_still(void)
 		ppoll(NULL, 0, NULL, NULL);
 }
 
-/* Its limit is one of addresses. To touch all of them takes some machines longer than a
- * namer has. */
+/* The limit is on address space. Touching all of the memory would take longer than a namer
+ * may take, on some machines. */
 static void eat_memory(void)
 {
 	volatile char *memory;
@@ -96,7 +96,7 @@ static void start_process(void)
 }
 
 static const struct {
-	const char *names, *file; /* when it is at work on these */
+	const char *names, *file; /* the fault's name for names, and for a file */
 	void (*play)(void);
 } faults[] = {
 	{ "namer-crash", "reader-crash", crash },

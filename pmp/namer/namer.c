@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The front's side, see namer.h. Names are looked up by one thread at a time, but several
+/* The front's side, see namer.h. Only one thread at a time looks up names, but several
  * symbolizers may have a process each. */
 #include "namer/namer.h"
 
@@ -19,7 +19,7 @@
 #include "namer/parent.h"
 
 #define DEATHS_MAX 3
-#define PARENT_TIME 10	 /* seconds for an answer: it has hardly anything to do */
+#define PARENT_TIME 10	 /* seconds for an answer, which takes hardly any time */
 #define END_POLL 1000000 /* ns */
 #define END_POLLS_MAX 2000
 #define AT_A_TIME 4 /* symbolizers: two sinks, a base, one to spare */
@@ -27,7 +27,7 @@
 struct namer_process {
 	int fd; /* -1: free */
 	pid_t pid;
-	uint64_t used; /* ns of a processor, when it was last asked for an answer */
+	uint64_t used; /* its CPU time at the last check, ns */
 };
 
 struct namer {
@@ -35,7 +35,7 @@ struct namer {
 	int socket;
 	pthread_mutex_t lock;
 	struct namer_process readers[AT_A_TIME];
-	pid_t left; /* not wanted any more, and not waited for; 0: none */
+	pid_t left; /* not needed any more, but not reaped yet; 0: none */
 	unsigned deaths;
 	bool cancelled;
 	uint64_t cpu, cpu_of_ended; /* ns */
@@ -45,7 +45,7 @@ struct namer {
 
 /* ---- asking the parent --------------------------------------------------------------------- */
 
-/* fd: the descriptor that comes with it, or -1. */
+/* *fd: the descriptor that comes with the answer, or -1. */
 static bool request(const struct namer *namer, const struct parent_request *asked,
 		    struct parent_answer *answer, int *fd)
 {
@@ -68,7 +68,7 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 		n = recvmsg(namer->socket, &message, MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof(*answer)) {
-		/* What comes later is no answer to the next request: there is none. */
+		/* A late answer must not be taken for that of the next request. */
 		shutdown(namer->socket, SHUT_RDWR);
 		return false;
 	}
@@ -78,7 +78,8 @@ static bool request(const struct namer *namer, const struct parent_request *aske
 	return true;
 }
 
-/* One that is not wanted any more has ended with its socket by now, or is killed. */
+/* Have the parent reap a process that is not needed any more: it should have ended with its
+ * socket, or is killed. */
 static void end_left(struct namer *namer)
 {
 	const struct parent_request asked = { .kind = PARENT_END, .pid = namer->left };
@@ -98,7 +99,7 @@ static struct namer_process *reader_of(struct namer *namer, int fd)
 	return NULL;
 }
 
-/* ns of a processor so far. */
+/* CPU time so far, ns. */
 static uint64_t used_by(const struct namer_process *reader)
 {
 	struct timespec used = { 0 };
@@ -129,7 +130,7 @@ static int start(void *arg)
 	return fd;
 }
 
-/* Has it used a processor since it was last asked? Then it is only slow. */
+/* Has it used CPU time since the last check? Then it is only slow. */
 static bool works(void *arg, int fd)
 {
 	struct namer *namer = arg;
@@ -154,7 +155,7 @@ static void describe(const struct parent_answer *answer, char *text, size_t size
 	if (answer->killed)
 		snprintf(text, size, "gave no answer and was killed");
 	else if (WIFEXITED(answer->status) && WEXITSTATUS(answer->status) == 0)
-		/* It ended as its socket was closed: by us. */
+		/* It ended because we closed its socket. */
 		snprintf(text, size, "gave no answer that makes sense");
 	else if (!WIFSIGNALED(answer->status))
 		snprintf(text, size, "ended unexpectedly");
@@ -175,7 +176,7 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 	pthread_mutex_lock(&namer->lock);
 	reader = reader_of(namer, fd);
-	/* A child of its parent until that has waited for it. */
+	/* Its pid is valid until its parent reaps it. */
 	if (reader) {
 		namer->cpu_of_ended += used_by(reader);
 		reader->fd = -1;
@@ -200,7 +201,7 @@ static void end(void *arg, int fd, char *reason, size_t size)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-/* The process at the other end may have been stopped: it is waited for no longer than this. */
+/* Limit the wait for the parent, which may have been stopped. */
 static void limit_time(int socket)
 {
 	const struct timeval limit = { .tv_sec = PARENT_TIME };
@@ -208,8 +209,8 @@ static void limit_time(int socket)
 	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
-/* Its first message says what it could not give up. A signal does not end the wait. NULL, or
- * why there is no message. */
+/* Receive the first message of the parent: the rights that it could not drop. Signals do
+ * not end the wait. NULL, or why there is no message. */
 static const char *await_parent(struct namer *namer)
 {
 	ssize_t n;
@@ -263,7 +264,8 @@ struct namer *namer_new(struct pmp_error *err)
 	return namer;
 }
 
-/* It ends with its socket, and its children with it; if it has been stopped, later. */
+/* The parent and its children end when the socket is closed;
+ * later, if it has been stopped. */
 static void await_end(pid_t parent)
 {
 	const struct timespec poll = { .tv_nsec = END_POLL };
@@ -302,7 +304,7 @@ void namer_cancel(struct namer *namer)
 
 void namer_try_cancel(struct namer *namer)
 {
-	/* Whoever has it may wait for a process to end. */
+	/* The holder of the lock may be waiting for a process to end. */
 	if (!namer || pthread_mutex_trylock(&namer->lock) != 0)
 		return;
 	shut_down(namer);
@@ -323,7 +325,7 @@ uint64_t namer_cpu(struct namer *namer)
 {
 	if (PMP_FAULT("forget-helpers"))
 		return 0;
-	/* Whoever has it may wait for a process to end. */
+	/* The holder of the lock may be waiting for a process to end. */
 	if (!namer || pthread_mutex_trylock(&namer->lock) != 0)
 		return namer ? namer->cpu : 0;
 	namer->cpu = namer->cpu_of_ended;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See parent.h. It reads nothing that comes from a target, or from its children. */
+/* See parent.h. It reads nothing that comes from a target or from its children. */
 #include "namer/parent.h"
 
 #include <errno.h>
@@ -22,16 +22,16 @@
 
 #define MEMORY ((uint64_t)2 << 30)
 #define DESCRIPTORS 4096 /* a module has up to three */
-#define WORK_TIME 8	 /* seconds of processor time for a part of an answer */
-#define WORK_IN_ALL 3600 /* and in all */
-#define THREADS 1024	 /* of all that are that user */
-#define LINGER 100	 /* ms that one has to end by itself */
+#define WORK_TIME 8	 /* seconds of CPU time for a part of an answer */
+#define WORK_IN_ALL 3600 /* the same in total */
+#define THREADS 1024	 /* of all processes of that user */
+#define LINGER 100	 /* ms for a process to end by itself */
 
 enum { SOCKET_FD = STDERR_FILENO + 1 };
 
-/* ---- one that reads ------------------------------------------------------------------------ */
+/* ---- a process that reads ------------------------------------------------------------------ */
 
-/* Whoever takes longer ends by SIGPROF. */
+/* SIGPROF ends a process that takes longer. */
 static void limit_work(void *arg)
 {
 	const struct itimerval limit = { .it_value.tv_sec = WORK_TIME };
@@ -40,8 +40,8 @@ static void limit_work(void *arg)
 	faults_play_names(*(struct pmp_namer **)arg);
 }
 
-/* A saved profile or a core is read to its end, which the user waits for: RLIMIT_CPU is the
- * only limit of its time. */
+/* A saved profile or a core is read completely while the user waits:
+ * RLIMIT_CPU is the only limit. */
 static void read_whole_file(void *arg)
 {
 	(void)arg;
@@ -62,7 +62,7 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 		_exit(1);
 	confine_limit(RLIMIT_CPU, WORK_IN_ALL);
 	confine_memory(MEMORY);
-	/* Of a user who runs something else a limit would be that of all of it. */
+	/* For any other user the limit would include that user's other processes. */
 	if (geteuid() == CONFINE_NOBODY)
 		confine_limit(RLIMIT_NPROC, THREADS);
 	can_filter = confine_has_filters();
@@ -79,8 +79,8 @@ __attribute__((noreturn)) static void read_files(int socket, pid_t parent)
 
 /* ---- the parent ---------------------------------------------------------------------------- */
 
-/* Signals of the terminal miss a session of its own; what is sent to all of pmp by its
- * service manager does not. The front ends it. */
+/* A session of its own gets no signals of the terminal; those that a service manager sends
+ * to all processes of pmp are ignored: the front ends the parent. */
 static void leave_signals(void)
 {
 	static const int ignored[] = { SIGINT,	SIGQUIT, SIGHUP,  SIGTERM,
@@ -108,9 +108,9 @@ static void leave_descriptors(int socket)
 	close_range(SOCKET_FD + 1, ~0U, 0);
 }
 
-/* One that waits for its first request; all that takes time has been done by then. */
+/* A process that waits for its first request, with all slow preparations done. */
 struct spare {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: none */
 	int socket;
 };
 
@@ -174,7 +174,7 @@ static bool start(struct spare *spare)
 	return answered;
 }
 
-/* Another one will be wanted. */
+/* End a process, and prepare a spare one, as another will be needed. */
 static bool end(pid_t pid, struct spare *spare)
 {
 	struct parent_answer answer = { .pid = pid };
@@ -205,7 +205,7 @@ static unsigned give_up(pid_t front)
 	return missing;
 }
 
-/* The front has gone: false. */
+/* False: the front is gone. */
 static bool receive(struct parent_request *request)
 {
 	ssize_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The parent of the processes that read files, and what it and the front say to each other. */
+/* The parent of the processes that read files, and its messages to and from the front. */
 #ifndef PMP_NAMER_PARENT_H
 #define PMP_NAMER_PARENT_H
 
@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 enum parent_request_kind {
-	PARENT_START, /* the answer has a descriptor with it: of a socket to a process */
-	PARENT_END,   /* pid: kill it if it lives, and wait for it */
+	PARENT_START, /* the answer passes a descriptor: a socket to a process */
+	PARENT_END,   /* end and reap pid */
 };
 
 struct parent_request {
@@ -19,11 +19,11 @@ struct parent_request {
 struct parent_answer {
 	pid_t pid;   /* 0: none */
 	int status;  /* of waitpid() */
-	bool killed; /* it lived until then */
+	bool killed; /* it had not ended by itself */
 };
 
-/** In the child of the fork: give up all rights, and serve requests. Says first what is missing:
- * an unsigned, of enum confine_missing. */
+/** In the forked child: drop all rights, and serve requests. First sends the rights that
+ * could not be dropped: an unsigned, of enum confine_missing. */
 __attribute__((noreturn)) void parent_run(int socket, pid_t front);
 
 #endif
