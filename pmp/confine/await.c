@@ -16,7 +16,7 @@ bool confine_await(pid_t pid, unsigned ms, int *status)
 			return true;
 		nanosleep(&rest, NULL);
 	}
-	/* It is a child of ours until we have waited for it. */
+	/* Its pid cannot be reused before we have reaped it. */
 	kill(pid, SIGKILL);
 	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
 		continue;

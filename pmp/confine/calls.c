@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See calls.h; seccomp(2) has the form of a filter. */
+/* See calls.h, and seccomp(2) for the form of a filter. */
 #include "confine/calls.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define SANITIZED
 #elif defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define OTHER_NUMBERS 0x40000000U /* x32: the same calls by other numbers */
+#define OTHER_NUMBERS 0x40000000U /* x32: the same calls with other numbers */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
@@ -26,7 +26,7 @@
 #define RETURN(value) ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, value))
 
 #define LENGTH_MAX 2048
-#define CALL_LENGTH 3 /* without its tests */
+#define CALL_LENGTH 3 /* without tests */
 #define TEST_LENGTH 3
 
 static uint32_t verdict(enum confine_action action)
@@ -47,7 +47,7 @@ static uint32_t offset_of(uint8_t half)
 	return (uint32_t)(offsetof(struct seccomp_data, args) + half * sizeof(uint32_t));
 }
 
-/* Returns how many instructions it is. */
+/* Returns the number of instructions. */
 static size_t add_call(struct sock_filter *filter, const struct confine_call *call)
 {
 	const size_t length = CALL_LENGTH + (size_t)TEST_LENGTH * call->tests;
@@ -75,7 +75,7 @@ static bool install(struct sock_filter *filter, size_t length)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* Whoever calls it may have been forked by a program with threads: no memory is allocated. */
+/* Does not allocate memory: the caller may have been forked by a process with threads. */
 bool confine_calls(const struct confine_call *calls, size_t count,
 		   enum confine_action otherwise)
 {

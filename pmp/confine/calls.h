@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which system calls a process may make from now on: a filter of the kernel's
- * (seccomp(2)), made of a list.
+ * Makes a seccomp(2) filter from a list of the system calls that a process may make.
  */
 #ifndef PMP_CONFINE_CALLS_H
 #define PMP_CONFINE_CALLS_H
@@ -10,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The 32-bit halves of a call's argument, from 0 on: most are an int, which is the low one. */
+/* The 32-bit halves of a call's arguments, which count from 0; an int is the low half. */
 #define CONFINE_LOW(argument) (2 * (argument))
 #define CONFINE_HIGH(argument) (2 * (argument) + 1)
 
@@ -23,21 +22,21 @@ struct confine_test {
 enum confine_action {
 	CONFINE_ALLOW,
 	CONFINE_ABSENT,	 /* it fails with ENOENT: there is no such file */
-	CONFINE_UNKNOWN, /* with ENOSYS: this kernel has no such call */
-	CONFINE_TRAP,	 /* it is not made, and SIGSYS comes */
-	CONFINE_END,	 /* it ends the process, by SIGSYS */
+	CONFINE_UNKNOWN, /* it fails with ENOSYS: the kernel has no such call */
+	CONFINE_TRAP,	 /* it is not made, but raises SIGSYS */
+	CONFINE_END,	 /* it kills the process with SIGSYS */
 };
 
 /* A call whose arguments pass all tests. */
 struct confine_call {
 	uint32_t number;
 	enum confine_action action;
-	uint8_t tests; /* how many there are */
+	uint8_t tests; /* the number of tests */
 	struct confine_test test[2];
 };
 
-/* Rows of a table: a call that may be made, one that ends the process, and one that may be
- * made if a half of an argument, masked, has this value. SYS_ is of sys/syscall.h. */
+/* Rows of a table: a call that may be made, one that kills the process, and one that may be
+ * made if a half of an argument, masked, has a value. SYS_ is from sys/syscall.h. */
 #define ALLOW(name) \
 	{ \
 		.number = SYS_##name \
@@ -57,9 +56,10 @@ struct confine_call {
 	}
 
 /**
- * The first that fits counts; for all other calls, otherwise. A call of another architecture
- * ends the process. Sets PR_SET_NO_NEW_PRIVS. False: the kernel cannot, or not on this
- * architecture. Nothing is done in a build with sanitizers, which need more calls.
+ * Install the filter: the first row that matches applies; for all other calls, `otherwise`.
+ * A call of another architecture kills the process. Sets PR_SET_NO_NEW_PRIVS. False: not
+ * supported by the kernel or for this architecture. Does nothing in a build with
+ * sanitizers, which need more calls.
  */
 bool confine_calls(const struct confine_call *calls, size_t count,
 		   enum confine_action otherwise);

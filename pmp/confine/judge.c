@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See judge.h. The answer, and what is missing, is the status that the process ends with. */
+/* See judge.h. The exit status of the process has the answer and what is missing. */
 #include "confine/judge.h"
 
 #include <sys/mman.h>
@@ -15,8 +15,8 @@
 #include "confine/rights.h"
 
 #define MEMORY ((uint64_t)2 << 30)
-#define WORK_TIME 2 /* seconds of processor time */
-#define TIME 10000  /* ms of the clock */
+#define WORK_TIME 2 /* seconds of CPU time */
+#define TIME 10000  /* ms of real time */
 
 static const struct confine_call calls[] = {
 	ALLOW(brk),

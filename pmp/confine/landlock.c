@@ -25,7 +25,7 @@
 #define REMOVE_FILE (UINT64_C(1) << 5)
 #define MAKE_DIR (UINT64_C(1) << 7)
 #define MAKE_REG (UINT64_C(1) << 8)
-#define RIGHTS_1 ((UINT64_C(1) << 13) - 1) /* of the first version */
+#define RIGHTS_1 ((UINT64_C(1) << 13) - 1) /* of version 1 */
 #define TRUNCATE (UINT64_C(1) << 14)
 
 #define OF_FILE (EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE)
@@ -38,7 +38,7 @@ struct ruleset {
 	uint64_t files, network, scope;
 };
 
-/* The kernel's is packed. */
+/* Packed, as in the kernel. */
 struct rule {
 	uint64_t allowed;
 	int32_t parent;
@@ -49,7 +49,7 @@ static long version(void)
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_VERSION);
 }
 
-/* What each version knows: the rights of files, of ports since 4, of signals and abstract
+/* What each version supports: rights for files, for ports since 4, for signals and abstract
  * sockets since 6. */
 static uint64_t files_of(long version)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See program.h. Such programs have libraries, for cryptography or compression, which need
- * more system calls each year: so the filter says what they may not do.
+ * See program.h. Such programs use libraries, for cryptography or compression, which need
+ * new system calls over the years: so the filter lists the forbidden ones.
  */
 #include "confine/program.h"
 
@@ -42,7 +42,7 @@
 		.number = SYS_##name, .action = CONFINE_UNKNOWN \
 	}
 
-/* The first ones are for programs without a network. */
+/* The first OF_NETWORK ones only apply to programs without network. */
 static const struct confine_call calls[] = {
 	END(connect),
 	END(bind),
@@ -59,7 +59,7 @@ static const struct confine_call calls[] = {
 	END(unshare),
 	END(setns),
 	END_IF(clone, CLONE_NEWUSER),
-	/* Its flags are in memory, where no filter sees them; clone() is there as well. */
+	/* Its flags are in memory, where a filter cannot see them; clone() does instead. */
 	REFUSE(clone3),
 	END(bpf),
 	END(perf_event_open),
@@ -71,13 +71,13 @@ static const struct confine_call calls[] = {
 	END(finit_module),
 	END(kexec_load),
 	END(open_by_handle_at),
-	/* Calls that no filter sees. */
+	/* It makes calls that a filter does not see. */
 	REFUSE(io_uring_setup),
 };
 
 #define OF_NETWORK 4 /* of these */
 
-/* Started by a user who is not root it is that user: his other processes are not its own. */
+/* Without root the program runs as pmp's user: protect that user's other processes. */
 static void refuse_others(void)
 {
 	const uint32_t self = (uint32_t)getpid();
@@ -96,7 +96,7 @@ static void refuse_others(void)
 	confine_calls(others, sizeof(others) / sizeof(*others), CONFINE_ALLOW);
 }
 
-/* ---- finding it --------------------------------------------------------------------- */
+/* ---- finding a program -------------------------------------------------------------- */
 
 static bool is_program(const char *path)
 {
@@ -122,7 +122,7 @@ void confine_find_program(const char *name, char *path, size_t size)
 	*path = '\0';
 }
 
-/* Whoever has it in a place of its own has its libraries there, too. */
+/* A program outside the system directories has its libraries beside it. */
 static void read_beside(int rules, const char *program)
 {
 	static const char *const folders[] = { "", "/../lib", "/../lib64" };
@@ -156,7 +156,7 @@ void confine_read_programs(int rules, const char *program)
 	close(null);
 }
 
-/* ---- starting it: in the child -------------------------------------------------------- */
+/* ---- starting a program: in the child ------------------------------------------------- */
 
 static void leave_signals(void)
 {
@@ -169,7 +169,7 @@ static void leave_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* 0, or the errno of why it would have rights of root. */
+/* 0, or an errno if it would keep root's rights. */
 static int confine(const struct confine_program *program)
 {
 	const size_t first = program->network ? OF_NETWORK : 0;
@@ -200,8 +200,8 @@ static void set_descriptor(int fd, int number)
 	dup2(fd, number);
 }
 
-/* In a process that had threads: only what needs none of their locks. Returns the errno of
- * why there is no program. */
+/* The parent may have threads: so use nothing that needs their locks. Returns the errno if
+ * the program cannot be executed. */
 static int become(const struct confine_start *start, pid_t parent)
 {
 	int number = 0;
@@ -217,7 +217,7 @@ static int become(const struct confine_start *start, pid_t parent)
 		number = confine(start->program);
 	if (number)
 		return number;
-	/* A change of rights forgets it. */
+	/* After the change of user, which resets it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		return ESRCH;
@@ -240,7 +240,7 @@ int confine_start(const struct confine_start *start, pid_t *pid)
 	int fds[2], number = 0;
 	ssize_t n;
 
-	/* What comes through it is an errno; nothing, if the program runs. */
+	/* An errno comes through the pipe, or end of file if the program runs. */
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return errno;
 	*pid = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that are not pmp's, which read what a server or a crashed program has made:
- * debuginfod-find, zstd. Such input may exploit a fault in them. */
+/* Starts other programs that read data from a server or a crashed program, such as
+ * debuginfod-find and zstd. Such data may exploit a bug in them. */
 #ifndef PMP_CONFINE_PROGRAM_H
 #define PMP_CONFINE_PROGRAM_H
 
@@ -10,34 +10,34 @@
 #include <sys/types.h>
 
 struct confine_program {
-	uid_t user; /* that root becomes */
+	uid_t user; /* root changes to this user */
 	int rules;  /* of confine_rules_new(), or -1 */
 	bool network;
-	uint64_t memory;    /* of its address space */
-	uint64_t file_size; /* of what it writes */
-	uint64_t work_time; /* seconds of processor time; 0: any */
-	uint64_t processes; /* of that user, if root becomes him; 0: any */
+	uint64_t memory;    /* bytes of address space */
+	uint64_t file_size; /* bytes that it may write into a file */
+	uint64_t work_time; /* seconds of CPU time; 0: no limit */
+	uint64_t processes; /* of that user, if root changes to it; 0: no limit */
 };
 
-/** Where a program is, as execvp() finds it; "" if there is none. */
+/** Find a program like execvp(); "" if there is none. */
 void confine_find_program(const char *name, char *path, size_t size);
-/** It may read programs, libraries and what lies beside it, and write to /dev/null. program: an
- * absolute path, or "". */
+/** Allow reading programs, libraries and what lies beside program (an absolute path, or
+ * ""), and writing to /dev/null. */
 void confine_read_programs(int rules, const char *program);
-/** What it would have all the same: of enum confine_missing. */
+/** The rights that it would keep: of enum confine_missing. */
 unsigned confine_program_missing(const struct confine_program *program);
 
 struct confine_start {
 	const char *path;
 	char *const *argv, *const *environment;
 	int input, output, errors; /* its descriptors 0, 1 and 2; -1: /dev/null */
-	int folder;		   /* where it is started; -1: here */
-	const struct confine_program *program; /* NULL: it has all rights of pmp */
+	int folder;		   /* its working directory; -1: ours */
+	const struct confine_program *program; /* NULL: it keeps all rights of pmp */
 };
 
-/** Start one. It has no other descriptors, a session of its own, as ^C is for pmp, no handlers
- * of signals, and ends with pmp. 0, or the errno of why it cannot be started: there is no
- * process then. One that would have rights of root is not. */
+/** Start a program. It has no other descriptors, a session of its own, as ^C is for pmp,
+ * default actions for signals, and dies with pmp. 0, or an errno: there is no process then.
+ * Fails if it would have root's rights. */
 int confine_start(const struct confine_start *start, pid_t *pid);
 
 #endif

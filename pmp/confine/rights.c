@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define CAPABILITIES 64 /* that there can be */
+#define CAPABILITIES 64 /* at most */
 
 static bool change_user(uid_t user)
 {
@@ -19,7 +19,8 @@ static bool change_user(uid_t user)
 	       setresuid(user, user, user) == 0;
 }
 
-/* What programs may give; who may not drop the rest has no_new_privs. */
+/* Limit what executed programs may grant; without the right to do
+ * that, no_new_privs does it. */
 static void bound(uint64_t given)
 {
 	for (int n = 0; n < CAPABILITIES; n++)
@@ -119,7 +120,7 @@ bool confine_data(uint64_t most)
 
 bool confine_has_filters(void)
 {
-	/* Without a filter it is a bad address if there is such a thing at all. */
+	/* A NULL filter gives EFAULT if filters are supported at all. */
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 &&
 	       errno == EFAULT;
 }

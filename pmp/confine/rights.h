@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process that needs no rights gives up, as far as the kernel can take it. */
+/* Drops the rights of a process, as far as the kernel supports that. */
 #ifndef PMP_CONFINE_RIGHTS_H
 #define PMP_CONFINE_RIGHTS_H
 
@@ -7,40 +7,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Who owns nothing and runs nothing else: distributions leave this id unused. Programs that run
- * as 65534 could stop or kill processes of the same user. */
+/* A user who owns nothing and runs nothing else: distributions leave this id unused. With
+ * 65534, other programs of that user could stop or kill the processes. */
 #define CONFINE_NOBODY 65531
-/* The same for programs that unpack files, which could signal processes of that user. */
+/* The same for programs that unpack files, which could otherwise signal those processes. */
 #define CONFINE_UNPACKER 65530
 
-/* What a process that is to have no rights has kept: this kernel cannot take it away, or who
- * runs pmp may not. */
+/* What a process without rights could not drop, as the kernel does not support it or the
+ * user who runs pmp may not. */
 enum confine_missing {
 	CONFINE_CALLS = 1, /* a filter of system calls is missing */
-	CONFINE_FILES = 2, /* rules for files */
+	CONFINE_FILES = 2, /* rules for files are missing */
 	CONFINE_LIMITS = 4,
-	CONFINE_USER = 8, /* it is root still */
+	CONFINE_USER = 8, /* it is still root */
 	CONFINE_CAPABILITIES = 16,
 };
 
-/** Of the capabilities (capabilities(7)) of this thread only those stay whose bits are set, of
- * which it may not have all; its bounding set is what is given. No program gives any rights. */
+/** Keep only the capabilities (capabilities(7)) of this thread whose bits are set in kept,
+ * as far as it has them; reduce its bounding set to given. Executed programs grant no
+ * rights. False: failed. */
 bool confine_keep(uint64_t kept, uint64_t given);
-/** Is this one effective? */
+/** Does this thread have this capability in effect? */
 bool confine_has(unsigned capability);
-/** Root becomes this user, in no group; whoever it is has no capabilities any more, and no
- * program gives any rights. */
+/** If root: change to this user, without supplementary groups. In any case drop all
+ * capabilities, and have executed programs grant no rights. */
 bool confine_rights(uid_t user);
-/** The same with a user who owns nothing; and no other process may trace this one. What is
- * missing of that: of enum confine_missing. */
+/** The same with a user who owns nothing; and no other process may trace this one. Returns
+ * what could not be dropped: of enum confine_missing. */
 unsigned confine_drop_user(void);
-/** A limit of setrlimit(2), if it is not lower already. */
+/** Set a limit of setrlimit(2), unless it is already lower. */
 bool confine_limit(int resource, uint64_t most);
-/** The address space; not in builds whose sanitizer takes all of it. */
+/** Limit the address space; not in builds with a sanitizer that reserves all of it. */
 bool confine_memory(uint64_t most);
-/** The same of memory that is its own and can be written, without mapped files. */
+/** The same for private writable memory, without mapped files. */
 bool confine_data(uint64_t most);
-/** Is the system call filter of seccomp(2) there? */
+/** Does the kernel support system call filters of seccomp(2)? */
 bool confine_has_filters(void);
 
 #endif
