@@ -15,13 +15,13 @@
 #include "sink/directory.h"
 
 #define FETCH_USER 65533 /* no account has this id; 65534 is used by containers and NFS */
-#define OF_ROOT ".pmp"	 /* after the name of root's */
+#define OF_ROOT ".pmp"	 /* appended to root's usual one */
 #define NO_HOME "/var/cache/debuginfod_client"
 #define MODE 0700
 
 /* ---- where it is ---------------------------------------------------------------- */
 
-/* Root does not write where another user says. */
+/* Root must not write to a directory of another user. */
 static bool is_ours(const char *folder)
 {
 	struct stat status;
@@ -43,7 +43,7 @@ static bool make_path(char *path, size_t size, const char *folder, const char *r
 	return n > 0 && (size_t)n < size;
 }
 
-/* As the library of debuginfod-find does. False: it is too long. */
+/* Find it like the library of debuginfod-find. False: the path is too long. */
 static bool find_path(char *path, size_t size)
 {
 	const char *given = variable("DEBUGINFOD_CACHE_PATH");
@@ -62,9 +62,9 @@ static bool find_path(char *path, size_t size)
 	return make_path(path, size, NO_HOME, "");
 }
 
-/* ---- making it ------------------------------------------------------------------ */
+/* ---- creating it ---------------------------------------------------------------- */
 
-/* The directory that the last component of path is in. Root accepts only its own. */
+/* Open the parent directory of path. Root only accepts one that others cannot write to. */
 static int open_parent(const char *path)
 {
 	bool foreign = false;
@@ -89,7 +89,7 @@ static int make_one(const char *path)
 	return result;
 }
 
-/* Of an absolute path, with the directory that it is in. */
+/* Create the directory of an absolute path, and its parent. */
 static int make_both(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -101,8 +101,8 @@ static int make_both(char *path)
 	return make_one(path);
 }
 
-/* It becomes that user's. Where root may not give files away all is done as root, without
- * capabilities. */
+/* Give it to FETCH_USER. If root may not change owners, debuginfod-find runs as root
+ * without capabilities. */
 static int give_away(struct fetch_cache *cache)
 {
 	struct stat status;
@@ -151,7 +151,7 @@ void cache_close(struct fetch_cache *cache)
 
 /* ---- its files -------------------------------------------------------------------- */
 
-/* Open what this descriptor (O_PATH) stands for, if it is a file of that user. */
+/* Open the file of an O_PATH descriptor for reading, if it is a file of that user. */
 static int reopen(int found, uid_t user)
 {
 	struct stat status;
@@ -164,7 +164,7 @@ static int reopen(int found, uid_t user)
 	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/* Step by step, so that no link is followed. */
+/* Enters directories step by step, so that no link is followed. */
 int cache_file(const struct fetch_cache *cache, const char *path)
 {
 	int at = openat(cache->fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), next, file;

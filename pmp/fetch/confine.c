@@ -12,12 +12,12 @@
 
 #define MEMORY ((uint64_t)2 << 30)
 #define FILE_SIZE ((uint64_t)8 << 30)
-#define WORK_TIME 600 /* seconds of processor time */
-#define PROCESSES 256 /* and threads, of a user who has no other ones */
+#define WORK_TIME 600 /* seconds of CPU time */
+#define PROCESSES 256 /* and threads, as its user has no other ones */
 
 /* ---- its files -------------------------------------------------------------------- */
 
-/* What a client of the network reads besides programs: certificates, names of hosts. */
+/* What a network client reads besides programs: certificates, host names. */
 static const char *const readable[] = {
 	"/etc",
 	"/dev/urandom",
@@ -29,7 +29,7 @@ static const char *const readable[] = {
 	"/var/lib/ca-certificates",
 };
 
-/* Variables in which the user names files, or addresses that are files. */
+/* Variables in which the user names files, or URLs of files. */
 static const char *const named[] = {
 	"DEBUGINFOD_URLS",
 	"DEBUGINFOD_HEADERS_FILE",
@@ -40,7 +40,7 @@ static const char *const named[] = {
 	"LD_LIBRARY_PATH",
 };
 
-/* Of a list, whatever separates its items, those that are absolute paths. */
+/* Allow reading the items of a list, with any separators, that are absolute paths. */
 static void read_named(int rules, const char *list)
 {
 	char item[PATH_MAX];
@@ -48,7 +48,7 @@ static void read_named(int rules, const char *list)
 
 	for (; list && *list; list += length + (list[length] != '\0')) {
 		length = strcspn(list, " \t\n:");
-		/* file:///PATH is an item "file", then one with two slashes more. */
+		/* file:///PATH splits into "file" and "///PATH". */
 		if (*list != '/' || length >= sizeof(item))
 			continue;
 		memcpy(item, list, length);
@@ -73,7 +73,7 @@ int confine_find_rules(const struct fetch_cache *cache, const char *program)
 	return rules;
 }
 
-/* ---- what it may do ---------------------------------------------------------------- */
+/* ---- its confinement --------------------------------------------------------------- */
 
 struct confine_program confine_find(const struct fetch_cache *cache, int rules)
 {

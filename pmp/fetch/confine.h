@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What debuginfod-find may do: it speaks to the network, so it gets a user of its own if root
- * may give it one, no capabilities, and, as far as the kernel can, no file to write but those
- * of its cache, none to read but those of the system, and none of the calls that only those
- * make who want something else.
+ * Confine debuginfod-find, which uses the network: it gets a user of its own if
+ * pmp is root, no capabilities, and, as far as the kernel supports that, may only
+ * write files of its cache, only read files of the system, and cannot make the
+ * calls that only attackers make.
  */
 #ifndef PMP_FETCH_CONFINE_H
 #define PMP_FETCH_CONFINE_H
@@ -13,7 +13,7 @@
 
 /** Rules for its files (confine/landlock.h): a descriptor, or -1. program: its path. */
 int confine_find_rules(const struct fetch_cache *cache, const char *program);
-/** What it may do. rules may be -1. */
+/** Its confinement. rules may be -1. */
 struct confine_program confine_find(const struct fetch_cache *cache, int rules);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asking for files. It is the worker that waits here, and may touch nothing of the run's.
- * What fails once fails for all files: it is said, and nothing is asked for again; with
- * several servers, of which one may be gone, what fails three times.
+ * Asks for files. Workers wait here, and must not touch data of the run. A failure that
+ * would affect all files is reported, and nothing is asked for again; with several servers,
+ * of which one may be down, only after three failures.
  */
 #include "fetch/fetcher.h"
 
@@ -26,30 +26,30 @@
 #define WAIT_MS 100
 #define TIMEOUT_DEFAULT 90 /* seconds: the program's own */
 #define TIMEOUT_MAX 86400
-#define GRACE 5		  /* seconds for the program to find out by itself */
+#define GRACE 5		  /* more seconds, for the program to time out itself */
 #define PATIENCE NS_PER_S /* before progress is shown */
-#define FAILURES_MAX 3	  /* of several servers */
+#define FAILURES_MAX 3	  /* with several servers */
 #define WAITS_NOT (-1)
 
 struct fetcher {
-	pthread_mutex_t lock; /* of whoever asks for a file: two may, for two sinks */
+	pthread_mutex_t lock; /* held while fetching: two workers may ask for files */
 	const struct run_state *state;
 	struct progress *progress;
 	struct find_plan plan;
-	uint64_t timeout; /* seconds without a byte; 0: any number */
-	uint64_t longest; /* seconds for a file; likewise */
+	uint64_t timeout; /* seconds without a byte; 0: no limit */
+	uint64_t longest; /* seconds for a file; 0: no limit */
 	unsigned failures;
 	unsigned waiting; /* threads in fetcher_get() */
 	bool off;	  /* nothing is asked for any more */
-	/* While it waits for a file: the signal that had asked for an end by then, or 0. */
+	/* While waiting for a file: caught.end when the wait began; else WAITS_NOT. */
 	int waits_since;
-	uint64_t end_seen; /* with a server: when that was first seen, or 0 */
-	/* What is to be said: written once, by the worker or the run, and said by the run. */
+	uint64_t end_seen; /* with a server: when caught.end was first seen; or 0 */
+	/* A message: written once, by a worker or the run, and printed by the run. */
 	bool said, ready, loud;
 	char text[512], hint[512];
 };
 
-/* A variable as the program reads it, within reason. */
+/* Read a variable like the program does, but with an upper limit. */
 static uint64_t read_seconds(const char *name, uint64_t usual)
 {
 	const char *text = getenv(name);
@@ -60,7 +60,7 @@ static uint64_t read_seconds(const char *name, uint64_t usual)
 	return seconds < TIMEOUT_MAX ? seconds : TIMEOUT_MAX;
 }
 
-/* Without a cache nothing is fetched. */
+/* Prepare the program; without a cache nothing is fetched. */
 static void prepare(struct fetcher *fetcher, bool verbose)
 {
 	const struct find_plan *plan = &fetcher->plan;
@@ -106,7 +106,7 @@ void fetcher_free(struct fetcher *fetcher)
 	free(fetcher);
 }
 
-/* ---- the end of it -------------------------------------------------------------- */
+/* ---- the end of fetching -------------------------------------------------------- */
 
 static bool is_off(const struct fetcher *fetcher)
 {
@@ -129,7 +129,7 @@ void fetcher_tell(struct fetcher *fetcher)
 		message_note(fetcher->hint, "%s", fetcher->text);
 }
 
-/* False: something has been said, or there is nothing to say any more. */
+/* False: there already is a message, or nothing is fetched any more. */
 static bool begin_saying(struct fetcher *fetcher)
 {
 	return !is_off(fetcher) &&
@@ -187,7 +187,7 @@ static bool is_asked_to_end(struct fetcher *fetcher, int since, uint64_t patienc
 	return caught->end && now_ns() - fetcher->end_seen >= patience;
 }
 
-/* With a live view there are keys: q ends it. */
+/* Not for the live view, where the key q ends fetching. */
 void fetcher_interrupt(struct fetcher *fetcher, uint64_t patience)
 {
 	int since;
@@ -203,10 +203,10 @@ void fetcher_interrupt(struct fetcher *fetcher, uint64_t patience)
 
 /* ---- waiting -------------------------------------------------------------------- */
 
-/* One file that is waited for. */
+/* A file that is being waited for. */
 struct waiting {
 	const struct pmp_wanted_file *wanted;
-	uint64_t start, moved; /* when it was asked for, and when a byte last came */
+	uint64_t start, moved; /* when the wait began, and when a byte last came */
 	uint64_t done;
 };
 
@@ -233,8 +233,8 @@ static bool is_over(uint64_t since, uint64_t seconds)
 	return seconds && now_ns() - since > (seconds + GRACE) * NS_PER_S;
 }
 
-/* Give up what does not come, or does not come to an end. Before the first byte the program
- * counts how often it has told. */
+/* Give up if nothing comes, or if the file takes too long. Before the first byte the
+ * program counts its progress messages: steps of 1 are not progress. */
 static void check_time(struct fetcher *fetcher, struct waiting *waiting,
 		       const struct find *find)
 {
@@ -252,7 +252,7 @@ static void check_time(struct fetcher *fetcher, struct waiting *waiting,
 	give_up(fetcher, reason);
 }
 
-/* Until it has ended, or is not waited for any more. */
+/* Wait until the program has ended, or until fetching is given up. */
 static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct find *find)
 {
 	struct pollfd output = { .fd = find->fd, .events = POLLIN };
@@ -268,7 +268,8 @@ static void wait_for(struct fetcher *fetcher, struct waiting *waiting, struct fi
 
 /* ---- asking ----------------------------------------------------------------------- */
 
-/* What the file is not had for: none has it, or something that others will have, too. */
+/* Why was there no file? Either no server has it, or the failure
+ * affects other files as well. */
 static void judge(struct fetcher *fetcher, const struct find *find)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS"), *reason = find->problem;
@@ -285,7 +286,8 @@ static void judge(struct fetcher *fetcher, const struct find *find)
 	give_up(fetcher, *reason ? reason : "debuginfod-find has failed");
 }
 
-/* A second signal that asks for an end ends this alone, unless there is a server. */
+/* While waiting, a second signal that asks pmp to end only ends the fetch,
+ * unless there is a server. */
 static void set_waiting(struct fetcher *fetcher, bool waiting)
 {
 	const int asked_end =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Servers, cache and limits are those of its environment variables. It prints the path of
- * the file, or "Server query failed: REASON", and on the way "Progress DONE / TOTAL".
+ * The program takes servers, cache and limits from environment variables. It
+ * prints the path of the file, or "Server query failed: REASON", and meanwhile
+ * "Progress DONE / TOTAL".
  */
 #include "fetch/find.h"
 
@@ -19,24 +20,24 @@
 #include "run/spent.h"
 
 #define PROGRAM "debuginfod-find"
-#define READS_MAX 64 /* of 1 KiB, before time and signals are looked at */
+#define READS_MAX 64 /* of 1 KiB, between checks of time and signals */
 #define FAILED "query failed: "
 #define PROGRESS "Progress "
-/* What a server may have written to the disk, and in which time; and no second try of its own,
- * which would take as long, and may take half a file for none. */
+/* Limit the size of a file and the time for it; and no retries by the program, which would
+ * take as long again, and may take half a file for none. */
 #define MAXSIZE "DEBUGINFOD_MAXSIZE=8589934592"
 #define TEXT_OF(number) #number
 #define TEXT(number) TEXT_OF(number)
 #define MAXTIME "DEBUGINFOD_MAXTIME=" TEXT(FIND_MAXTIME)
 #define RETRIES "DEBUGINFOD_RETRY_LIMIT=0"
-/* It is started in its cache, which its user may not reach by a path. */
+/* Its working directory is its cache, as its user may be unable to reach that by path. */
 #define CACHE "DEBUGINFOD_CACHE_PATH=."
 
 extern char **environ;
 
-/* ---- what it needs ------------------------------------------------------------------ */
+/* ---- preparation -------------------------------------------------------------------- */
 
-/* Ours, and what the user has not set. */
+/* Our environment, and those of `added` that the user has not set. */
 static char **make_environment(void)
 {
 	static const char *const added[] = { CACHE, MAXSIZE, MAXTIME, RETRIES };
@@ -133,7 +134,7 @@ int find_start(struct find *find, const struct find_plan *plan,
 	return 0;
 }
 
-/* ---- what it says ------------------------------------------------------------------- */
+/* ---- its output --------------------------------------------------------------------- */
 
 static const char *take_number(const char *text, uint64_t *number)
 {
@@ -165,7 +166,7 @@ static void take_line(struct find *find)
 			 failed + strlen(FAILED));
 }
 
-/* A line that is too long is cut. */
+/* Lines that are too long are cut. */
 static void take(struct find *find, char byte)
 {
 	if (byte == '\n' || byte == '\r') {
@@ -183,7 +184,7 @@ bool find_read(struct find *find)
 	char text[1024];
 	ssize_t n = 0;
 
-	/* Not without end: there is more to look after. */
+	/* Bounded, so that time and signals are checked. */
 	for (size_t reads = 0; reads < READS_MAX; reads++) {
 		n = read(find->fd, text, sizeof(text));
 		if (n <= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The program debuginfod-find, started for one file. */
+/* Runs the program debuginfod-find for one file. */
 #ifndef PMP_FETCH_FIND_H
 #define PMP_FETCH_FIND_H
 
@@ -18,10 +18,10 @@
 
 struct own_processes;
 
-/* What each start of it needs. */
+/* What each run of it needs. */
 struct find_plan {
 	char program[PATH_MAX];
-	char **environment; /* the pointers are ours, the texts are not */
+	char **environment; /* owned, but not its strings */
 	struct fetch_cache cache;
 	int rules; /* for its files, or -1 */
 	struct confine_program limits;
@@ -29,23 +29,24 @@ struct find_plan {
 
 struct find {
 	pid_t pid;
-	struct own_processes *own; /* which it was added to, or NULL */
-	int fd;			   /* of what it prints, not blocking */
-	char line[PMP_FIND_LINE];  /* the one that is being read */
+	struct own_processes *own; /* lists it; or NULL */
+	int fd;			   /* its output; non-blocking */
+	char line[PMP_FIND_LINE];  /* being read */
 	size_t length;
-	char path[PMP_FIND_LINE]; /* of the file, in its cache; or "" */
-	char problem[256];	  /* what it says of a failure, or "" */
+	char path[PMP_FIND_LINE]; /* of the file in its cache, or "" */
+	char problem[256];	  /* the reason of a failure, or "" */
 	uint64_t done, total;	  /* bytes; total 0: not known */
 };
 
-/** Find the program, make its cache. Without a program the first start says so. 0, or the
- * errno of why there is no cache. find_forget() is due in any case. */
+/** Find the program, create its cache. A missing program only makes find_start() fail. 0,
+ * or an errno if there is no cache. find_forget() must be called in either case. */
 int find_prepare(struct find_plan *plan);
 void find_forget(struct find_plan *plan);
-/** 0, or the errno of why it cannot be started. own: which it is added to, or NULL. */
+/** Start it. 0, or an errno if it cannot be started. own: the
+ * list to add it to, or NULL. */
 int find_start(struct find *find, const struct find_plan *plan,
 	       const struct pmp_wanted_file *wanted, struct own_processes *own);
-/** Read what it has printed. False: it has ended, or closed its output. */
+/** Read its output. False: it has ended, or closed its output. */
 bool find_read(struct find *find);
 /** Kill it if it still runs, and reap it. */
 void find_end(struct find *find);
