@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Children for tests in C: a process that prepares itself and then waits to be
- * looked at. It dies with the test, whatever happens to that.
+ * inspected. It dies with the test in any case.
  */
 #ifndef PMP_T_CHILD_H
 #define PMP_T_CHILD_H
@@ -22,11 +22,11 @@
 
 struct child {
 	pid_t pid;
-	int orders; /* a byte written here makes it go on: child_order() */
+	int orders; /* a byte written here lets it continue: child_order() */
 	int answers;
 };
 
-/* In the child: wait for the next order; the end of the test is the end. */
+/* In the child: wait for the next order; exit if the test has ended. */
 static inline void child_wait(const struct child *self)
 {
 	char order;
@@ -35,14 +35,14 @@ static inline void child_wait(const struct child *self)
 		_exit(0);
 }
 
-/* In the child: what was asked for is in place (or cannot be). */
+/* In the child: report that what was ordered is done, or has failed. */
 static inline void child_answer(const struct child *self, bool good)
 {
 	if (write(self->answers, good ? "y" : "n", 1) != 1)
 		_exit(1);
 }
 
-/* In the test: wait for the next answer. An exec is a good one. */
+/* In the test: wait for the next answer. A successful exec() counts as a good one. */
 static inline bool child_answered(const struct child *child)
 {
 	char answer = 'n';
@@ -51,7 +51,7 @@ static inline bool child_answered(const struct child *child)
 	return got == 0 || answer == 'y';
 }
 
-/* In the child: become the program at path, which is this test, with its orders. */
+/* In the child: execute path, a copy of this test, and pass it the descriptor of orders. */
 CHILD_UNUSED static bool child_execute(const struct child *self, void *path)
 {
 	char orders[16];
@@ -63,7 +63,7 @@ CHILD_UNUSED static bool child_execute(const struct child *self, void *path)
 	return false;
 }
 
-/* A copy of this test at a new path. */
+/* Copy the program of this test to a new path. */
 CHILD_UNUSED static bool child_copy_self(const char *path)
 {
 	static char data[65536];
@@ -85,8 +85,8 @@ CHILD_UNUSED static bool child_order(const struct child *child)
 }
 
 /*
- * Fork a child that runs prepare(self, arg). When that returns true the child
- * waits for its end; the test goes on when it is that far. False: it could not.
+ * Fork a child that runs prepare(self, arg) and then waits to be killed. Returns when
+ * prepare() has returned; false: that has failed.
  */
 CHILD_UNUSED static bool
 child_start(struct child *child, bool (*prepare)(const struct child *, void *), void *arg)
@@ -119,8 +119,8 @@ CHILD_UNUSED static void child_end(struct child *child)
 	close(child->answers);
 	if (child->pid > 0) {
 		kill(child->pid, SIGKILL);
-		/* A thread that was asked to stop, and had no time for it, is still traced by
-		 * this process: as long as nothing waits for that one the child has no end. */
+		/* A thread that was asked to stop but had no time to is still traced by
+		 * this process: the child does not end until we have waited for it. */
 		while (waitpid(child->pid, NULL, __WALL | WNOHANG) == 0) {
 			waitpid(-1, NULL, __WALL | WNOHANG);
 			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
@@ -129,7 +129,7 @@ CHILD_UNUSED static void child_end(struct child *child)
 	child->pid = 0;
 }
 
-/* For threads of it. */
+/* For threads of a child. */
 CHILD_UNUSED static void *spin(void *arg)
 {
 	volatile unsigned long n = 0;
@@ -146,7 +146,7 @@ CHILD_UNUSED static void *sleep_on(void *arg)
 	return arg;
 }
 
-/* Poll until is_so(arg) is true, at most 10 s. */
+/* Poll until is_so(arg) is true, for at most 10 s. */
 CHILD_UNUSED static bool wait_until(bool (*is_so)(void *), void *arg)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };

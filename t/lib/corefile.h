@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Core files made of nothing: of a process of two functions without call-frame information,
- * inner() called by outer() called by the bottom, each with a frame pointer.
+ * Artificial core files, of a process with two functions without call-frame information:
+ * the bottom calls outer(), which calls inner(), each with a frame pointer.
  *
- *	code	10000	call, as 10100, so that what follows them are return addresses; 10200
- *			is the pc: on aarch64 a system call
+ *	code	10000	a call, as at 10100: return addresses follow them; 10200 is the pc,
+ *			on aarch64 a system call
  *	stack	20000	thread n has its frames at 20000 + 100 * (n % 8)
  */
 #ifndef PMP_T_COREFILE_H
@@ -24,7 +24,7 @@
 #define CORE_ADDRESS UINT64_C(0x18)
 #define CORE_CALL 98 /* futex, on aarch64 */
 
-/* Of this build. */
+/* The machine of this build. */
 #ifdef __aarch64__
 #define CORE_MACHINE EM_AARCH64
 #else
@@ -36,7 +36,7 @@
 struct corefile {
 	unsigned char *bytes;
 	size_t length, room;
-	size_t notes; /* where they begin */
+	size_t notes; /* their offset */
 	unsigned machine;
 };
 
@@ -85,7 +85,7 @@ static inline void core_psinfo(struct corefile *core)
 	core_note(core, NT_PRPSINFO, note, sizeof(note));
 }
 
-/* Its stack pointer, the frame pointer in it, the pc, in words of NT_PRSTATUS. */
+/* Add a thread: stack pointer, frame pointer and pc are words of NT_PRSTATUS. */
 static inline void core_thread(struct corefile *core, int tid, int number)
 {
 	enum { X86_RBP = 4, X86_ORIG_RAX = 15, X86_RIP, X86_RSP = 19, X86_FS_BASE = 21 };
@@ -156,7 +156,7 @@ static inline void core_memory(struct corefile *core)
 	core_add(core, stack, sizeof(stack));
 }
 
-/* All of it, with threads 4100, 4101, ...; the last of them got the signal. machine:
+/* Make a complete core with threads 4100, 4101, ...; the last one got the signal. machine:
  * EM_X86_64 or EM_AARCH64. */
 static inline void core_make_for(struct corefile *core, int threads, unsigned machine)
 {

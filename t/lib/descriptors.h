@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many descriptors a test has open. */
+/* Counts the open descriptors of a test. */
 #ifndef PMP_T_DESCRIPTORS_H
 #define PMP_T_DESCRIPTORS_H
 
 #include <dirent.h>
 #include <stddef.h>
 
-/* A few more than there are, always the same number; 0: it cannot be seen. */
+/* Counts a few too many, but always the same number; 0: not known. */
 static inline size_t count_descriptors(void)
 {
 	DIR *folder = opendir("/proc/self/fd");

@@ -72,12 +72,12 @@ static void fakeelf_end(struct fakeelf_out *out, size_t begin)
 }
 
 /*
- * What the functions do to their stack, as instructions of a call-frame program:
+ * What the functions do to the stack, as call-frame instructions:
  *
  *	A	sub $8,%rsp; call ...		CFA rsp+8, from 4 on rsp+16
  *	B	push %rbp; mov %rsp,%rbp; ...	CFA rbp+16 from 4 on
  *	C	has its CFA - 8 at rsp+8	an expression
- *	D	is the first of the thread	no return address
+ *	D	starts the thread		no return address
  */
 static const struct {
 	const char *program;
@@ -225,12 +225,12 @@ static void fakeelf_stack(struct fakeelf *elf)
 	elf->stack[0x11] = elf->text + 1 * ELF_FUNCTION + 0x10; /* in B */
 	elf->stack[0x20] = 0x2222; /* C's rbp: B's rbp points here */
 	elf->stack[0x21] =
-		elf->text + 2 * ELF_FUNCTION + 0x10; /* in C: sp is behind it */
+		elf->text + 2 * ELF_FUNCTION + 0x10; /* in C: sp is just after it */
 	elf->stack[0x23] = ELF_STACK + 0x30 * 8;     /* C's CFA - 8 */
 	elf->stack[0x30] = elf->text + 3 * ELF_FUNCTION + 0x10; /* in D */
 }
 
-/* A walk that begins with these registers finds A, B, C, D. */
+/* A walk from these registers finds A, B, C, D. */
 #define FAKEELF_PC(elf) ((elf)->text + 0x10)
 #define FAKEELF_SP (ELF_STACK + 0x10 * 8)
 #define FAKEELF_FP (ELF_STACK + 0x20 * 8)

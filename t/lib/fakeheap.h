@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For tests of the census: heaps made word by word, as each version of glibc lays them out. */
+/* For tests of the census: heaps made word by word, with the
+ * layout of each glibc version. */
 #ifndef PMP_T_LIB_FAKEHEAP_H
 #define PMP_T_LIB_FAKEHEAP_H
 
@@ -23,20 +24,20 @@
 #define THREAD UINT64_C(0x7f3000000000) /* the heap of a thread */
 #define THREAD_PAGES 2
 #define THREAD_END (THREAD + THREAD_PAGES * PAGE)
-#define INFO_SIZE 48 /* before the state of its arena */
+#define INFO_SIZE 48 /* of the header before the state of its arena */
 #define WORDS (PAGE / 8)
 #define OBJECTS 300
-#define OBJECT_SIZE 96 /* of its chunk */
+#define OBJECT_SIZE 96 /* of an object's chunk */
 #define KEY UINT64_C(0x1122334455667788)
 
 /* Four areas of memory. */
 static uint64_t library[2 * WORDS], heap[HEAP_PAGES * WORDS], large[3 * WORDS],
 	thread_heap[THREAD_PAGES * WORDS];
 static uint8_t heap_pages[HEAP_PAGES];
-static size_t touched; /* pages that are not there */
-static size_t asked;   /* pages that may be there, or not */
+static size_t touched; /* absent pages that were read */
+static size_t asked;   /* pages whose presence was asked for */
 static size_t rested;
-/* A word of the heap that is something else when it is read for the first times. */
+/* A word of the heap whose value differs the first few times it is read. */
 static uint64_t changing, changed_to;
 static unsigned changes;
 
@@ -148,15 +149,15 @@ static struct pmp_maps *make_maps(void)
 
 /* ---- a heap --------------------------------------------------------------------------- */
 
-/* A cache of a thread: where its heads are. */
+/* A per-thread cache (tcache), and where its list heads are. */
 struct cache {
 	const char *name;
 	uint64_t size, heads;
 	enum pmp_census_caches kind;
-	bool recent; /* no fastbins; mapped blocks have the layout of others */
+	bool recent; /* no fastbins; mapped blocks have the usual layout */
 };
 
-static uint64_t next; /* where the next chunk comes */
+static uint64_t next; /* address of the next chunk */
 
 static uint64_t add_chunk(uint64_t size, bool previous_used)
 {
@@ -167,7 +168,7 @@ static uint64_t add_chunk(uint64_t size, bool previous_used)
 	return at;
 }
 
-/* Free chunks are on no list here: nothing looks at these. */
+/* Free chunks are not linked into bins: nothing reads those. */
 static void make_arena(uint64_t arena, uint64_t top)
 {
 	set(arena, top);
@@ -177,7 +178,7 @@ static void make_arena(uint64_t arena, uint64_t top)
 	}
 }
 
-/* Of a thread: the state of its arena, two objects and its top. */
+/* The heap of a thread: the state of its arena, two objects and the top. */
 static void make_thread_heap(bool recent)
 {
 	const uint64_t state = THREAD + INFO_SIZE, arena = state + (recent ? 8 : 96),
@@ -193,7 +194,7 @@ static void make_thread_heap(bool recent)
 	add_chunk(THREAD_END - next, true);
 }
 
-/* Three of the objects are in the cache; what marks them depends on its kind. */
+/* Put three of the objects into the cache; their mark depends on its kind. */
 static void fill_cache(const struct cache *cache, uint64_t chunk, const uint64_t *objects)
 {
 	const uint64_t key = cache->kind == PMP_CACHES_OWN   ? chunk + 16
@@ -207,7 +208,7 @@ static void fill_cache(const struct cache *cache, uint64_t chunk, const uint64_t
 	}
 }
 
-/* Two more are in a fastbin. hidden: as since 2.32. */
+/* Put two more into a fastbin. hidden: protected pointers, as since glibc 2.32. */
 static void fill_fastbin(const uint64_t *objects, bool hidden)
 {
 	const uint64_t link = objects[21];
@@ -217,7 +218,7 @@ static void fill_fastbin(const uint64_t *objects, bool hidden)
 	set(objects[21] + 16, hidden ? (objects[21] + 16) >> 12 : 0);
 }
 
-/* A cache, objects with a class, one free chunk, the top; and a large block. */
+/* Make a cache, objects with a class, one free chunk, the top; and a large block. */
 static void make_heap(const struct cache *cache)
 {
 	uint64_t objects[OBJECTS], chunk = 0;

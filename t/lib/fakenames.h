@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples and names without a process, for tests of counting and writing. The
- * functions are a table of the test; a frame's pc says which one it is. The
- * calls of the symbolizer that a profile makes are defined here, so that the
- * library's own are not linked. Each module is a mapping: they are a MiB apart.
+ * Samples and names without a process, for tests of counting and writing. The test has a
+ * table of functions; a frame's pc selects one. The symbolizer functions that a profile
+ * calls are defined here, so that the library's own are not linked. Each module is a
+ * mapping: they are a MiB apart.
  *
  *	static const struct fake_function fake_functions[] = {
  *		{ .name = "poll", .module = "/lib/libc.so.6" }, ...
@@ -45,7 +45,7 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 	return (frame->pc - FAKE_BASE) / 16;
 }
 
-/* A function is followed in the table by those that it is inlined in. Locations
+/* In the table a function is followed by those that it is inlined in. Locations
  * beyond the table are the same functions at other addresses. */
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames)
@@ -89,7 +89,7 @@ void pmp_symbolizer_name(struct pmp_symbolizer *symbolizer, pmp_location locatio
 	(void)location;
 }
 
-/* Objects are at addresses that mean nothing. */
+/* No address of an object has a name. */
 void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 				  const struct pmp_maps *maps, uint64_t address,
 				  struct pmp_located_object *located)
@@ -167,7 +167,7 @@ pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 	return PMP_LOCATION_NONE;
 }
 
-/* Nothing is swept, and all names together take no memory. */
+/* Locations are never removed, and names count as taking no memory. */
 void pmp_symbolizer_attach(struct pmp_symbolizer *symbolizer)
 {
 	(void)symbolizer;
@@ -184,7 +184,7 @@ uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer)
 	return 0;
 }
 
-/* As many as a test may have used: beyond those of the table there are more. */
+/* More than the table has: tests may use locations beyond it. */
 #define FAKE_LOCATIONS ((size_t)16 << 20)
 
 size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer)

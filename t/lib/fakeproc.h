@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes for tests of the unwinder: one made of arrays, and the test itself.
- * Both are a struct pmp_reader and a struct pmp_maps.
+ * Each is a struct pmp_reader and a struct pmp_maps.
  */
 #ifndef PMP_T_FAKEPROC_H
 #define PMP_T_FAKEPROC_H
@@ -65,7 +65,7 @@ static struct pmp_reader fake_reader(struct fake *fake)
 	return (struct pmp_reader){ .read = fake_read, .arg = fake };
 }
 
-/* A region of a module of its own (or of the one before, if kind is negative). */
+/* Add a region with a module of its own (or the module before, if kind is negative). */
 FAKE_UNUSED
 static struct pmp_module *fake_region(struct pmp_maps *maps, uint64_t start,
 				      uint64_t size, unsigned prot, int kind)
@@ -94,7 +94,7 @@ static bool self_read(void *arg, uint64_t address, void *data, size_t length)
 	return pread(*(int *)arg, data, length, (off_t)address) == (ssize_t)length;
 }
 
-/* fd: where the descriptor of /proc/self/mem is kept. */
+/* fd: keeps the descriptor of /proc/self/mem. */
 FAKE_UNUSED
 static struct pmp_reader self_reader(int *fd)
 {

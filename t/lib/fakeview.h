@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A live view without a process and without a terminal: a server of 71 threads made
- * by hand, sampled for a while, and a view of it. fake_named says how many locations
- * have names so far; the others are shown by their places.
+ * A live view without a process and without a terminal: an artificial server with 71
+ * threads, sampled for a while, and a view of it. fake_named is how many locations
+ * have names so far; the others are shown as addresses.
  */
 #ifndef PMP_T_FAKEVIEW_H
 #define PMP_T_FAKEVIEW_H
@@ -23,7 +23,7 @@ struct fake_function {
 };
 
 #define FAKE_SERVER "/usr/sbin/server"
-/* Golden files have the names of the first ones. */
+/* Golden files have the names of the first pair. */
 #ifdef SYS_poll
 #define FAKE_POLL SYS_poll
 #define FAKE_EPOLL_WAIT SYS_epoll_wait
@@ -154,8 +154,8 @@ TAP_UNUSED static void fake_call(struct pmp_thread *thread, int number, uint64_t
 	snprintf(thread->wchan, sizeof(thread->wchan), "%s", wchan);
 }
 
-static bool fake_deadlock; /* in the server, of two threads */
-static bool fake_kinds;	   /* of waits, which names of functions tell */
+static bool fake_deadlock; /* of two threads in the server */
+static bool fake_kinds;	   /* of waits, known by names of functions */
 
 TAP_UNUSED static void fake_wait(struct pmp_thread *thread, uint64_t object, pid_t holder)
 {
@@ -169,7 +169,7 @@ TAP_UNUSED static void fake_wait(struct pmp_thread *thread, uint64_t object, pid
 	thread->args[0] = object;
 }
 
-/* Of conn-62 and conn-63: each has what the other one waits for. */
+/* Between conn-62 and conn-63: each holds what the other one waits for. */
 TAP_UNUSED static void fake_circle(struct pmp_sample *sample)
 {
 	struct pmp_thread *one = &sample->threads[62], *other = &sample->threads[63];
@@ -180,7 +180,7 @@ TAP_UNUSED static void fake_circle(struct pmp_sample *sample)
 	other->wait.flags |= PMP_WAIT_DEADLOCK;
 }
 
-/* A thread that waits in other functions. */
+/* Have a thread wait in these functions instead of its own. */
 TAP_UNUSED static void fake_wait_in(struct pmp_sample *sample, size_t i,
 				    enum pmp_wait_kind kind, const int *functions)
 {
@@ -194,7 +194,7 @@ TAP_UNUSED static void fake_wait_in(struct pmp_sample *sample, size_t i,
 		if (pmp_sample_add_frames(sample, &frame, 1))
 			abort();
 	}
-	/* They have gone to the last one. */
+	/* Frames were added to the last thread: move them. */
 	sample->threads[sample->thread_count - 1].frame_count -= count;
 	thread->frame_count = count;
 	fake_call(thread, SYS_futex, 0x7f31b8004000 + 64 * i, 0x80, "futex_do_wait");
@@ -205,8 +205,8 @@ TAP_UNUSED static void fake_wait_in(struct pmp_sample *sample, size_t i,
 	};
 }
 
-/* A metadata lock for conn-1 to conn-5, semaphores for 6 and 7, 8 for the end of 67, a
- * lock of PostgreSQL for 9. */
+/* conn-1 to conn-5 wait for a metadata lock, 6 and 7 for semaphores, 8 for the end of 67, 9
+ * for a lock of PostgreSQL. */
 TAP_UNUSED static void fake_waits(struct pmp_sample *sample)
 {
 	for (size_t i = 1; i <= 5; i++)
@@ -346,7 +346,7 @@ TAP_UNUSED static void fake_count(struct pmp_profile *profile, pid_t tid,
 
 #define FAKE_SAVED(...) ((const pmp_location[]){ __VA_ARGS__, PMP_LOCATION_NONE })
 
-/* What a saved profile of the server may have been read into. */
+/* A profile as if read from a saved profile of the server. */
 TAP_UNUSED static struct pmp_profile *fake_saved(void)
 {
 	struct pmp_profile_options options = { .size = sizeof(options),
@@ -385,7 +385,7 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 		   FAKE_SAVED(EPOLL, MAIN));
 	fake_count(profile, 4103, "flush", 'D', "fsync", 100,
 		   FAKE_SAVED(FSYNC, LOG, START));
-	/* Of a thread without an id. */
+	/* A thread without an id. */
 	fake_count(profile, 0, "gone", '?', "odd\033call", 100, FAKE_SAVED(WIDE, START));
 	if (pmp_profile_join(profile, &info, &metadata))
 		abort();
@@ -394,7 +394,7 @@ TAP_UNUSED static struct pmp_profile *fake_saved(void)
 
 #define FAKE_VIEW(word) ((unsigned)view_type_find(word))
 
-/* ---- actions that are remembered --------------------------------------------------------- */
+/* ---- recorded actions -------------------------------------------------------------------- */
 
 static struct {
 	unsigned pauses, intervals, refreshes, resets, saves, quits, heaps;
@@ -489,7 +489,7 @@ TAP_UNUSED static void fake_view_saved(struct view *view, struct pmp_profile *pr
 	view_refresh(view);
 }
 
-/* What is drawn, a line for each row; until the next call. */
+/* The screen as text, a line for each row; valid until the next call. */
 TAP_UNUSED static const char *fake_screen(struct view *view, int rows, int columns)
 {
 	static char text[1 << 16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A FIFO with a process that waits to write into it. Whoever opens it for reading, even
- * for a moment, lets that process go on: it cannot be opened unnoticed.
+ * A FIFO with a process that waits to write into it. Opening it for reading, even for a
+ * moment, lets that process continue: so it cannot be opened unnoticed.
  *
  *	pid_t writer = fifo_new("bait");
  *	...
@@ -36,7 +36,7 @@ static inline char fifo_writer_state(pid_t writer)
 	return state;
 }
 
-/* Make it, and wait until its writer waits. */
+/* Create it, and wait until its writer blocks. */
 static inline pid_t fifo_new(const char *path)
 {
 	int ready[2];
@@ -63,12 +63,12 @@ static inline pid_t fifo_new(const char *path)
 	return writer;
 }
 
-/* Does it still wait? Ends it. */
+/* Does the writer still wait? Ends it. */
 static inline bool fifo_untouched(pid_t writer)
 {
 	int status;
 
-	/* One that was woken is on its way to its end. */
+	/* A writer that was woken is about to end. */
 	while (fifo_writer_state(writer) == 'R')
 		usleep(1000);
 	kill(writer, SIGKILL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A temporary folder for tests in C: files are made in it, all go with it. */
+/* A temporary directory for tests in C, removed with all its files. */
 #ifndef PMP_T_FOLDER_H
 #define PMP_T_FOLDER_H
 
@@ -25,7 +25,7 @@ static inline bool folder_make(struct folder *folder)
 
 	snprintf(folder->path, sizeof(folder->path), "%s/pmp-test.XXXXXX",
 		 base && *base ? base : "/tmp");
-	/* maps shows real paths. */
+	/* /proc/PID/maps shows real paths. */
 	if (!mkdtemp(folder->path) || !realpath(folder->path, real))
 		return false;
 	memcpy(folder->path, real, sizeof(real));
@@ -46,7 +46,7 @@ static inline void folder_remove(const struct folder *folder)
 	nftw(folder->path, folder_remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* path, which must have PATH_MAX bytes, becomes that of name in the folder. */
+/* Set path, of PATH_MAX bytes, to that of name in the directory. */
 static inline const char *folder_path(const struct folder *folder, const char *name,
 				      char *path)
 {
@@ -57,7 +57,7 @@ static inline const char *folder_path(const struct folder *folder, const char *n
 	return path;
 }
 
-/* A file of 8 KiB whose bytes depend on seed. */
+/* Write a file of 8 KiB whose bytes depend on seed. */
 static inline bool file_write(const char *path, unsigned seed)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory runs out: malloc and its kin are the test's own, in front of glibc's, and
- * the k-th allocation fails, for every k. Sanitizers have theirs in the same place,
- * so with them (HEAP_OURS is not defined then) such a test has nothing to do.
+ * Memory runs out: the test interposes malloc() and related functions of glibc, and the
+ * k-th allocation fails, for every k. Sanitizers interpose their own, so with them such a
+ * test has nothing to do (HEAP_OURS is not defined then).
  *
  *	static bool use_buf(unsigned *wrong) { ... }
  *	try_all(use_buf, "buf");
@@ -20,7 +20,7 @@
 #if !SANITIZED && defined(__GLIBC__)
 #define HEAP_OURS
 
-/* What never fails: malloc(size) of libraries that do not look. */
+/* malloc(size) that never fails: of libraries that do not check the result. */
 #ifndef HEAP_SPARED
 #define HEAP_SPARED(size) false
 #endif
@@ -32,12 +32,12 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *data, size_t size);
 void __libc_free(void *data);
 
-/* volatile: compilers believe that malloc changes no variable of a program. */
+/* volatile, as compilers assume that malloc() does not change variables of the program. */
 static volatile struct {
 	bool counting;
-	bool lasting; /* all that come after the one that fails do so too */
+	bool lasting; /* all calls after the failing one fail, too */
 	long live, calls, fail_at;
-	unsigned leaks; /* so many failures may leave memory: it is a library's */
+	unsigned leaks; /* so many failures may leak memory of libraries */
 	bool failed;
 } heap;
 
@@ -84,8 +84,8 @@ void free(void *data)
 	__libc_free(data);
 }
 
-/* Each returns false if it was told that there is no memory, and counts what is
- * wrong with what it has got nevertheless. */
+/* Returns false if a call has reported that memory has run out, and counts what is wrong
+ * with results that it has got nevertheless. */
 typedef bool scenario(unsigned *wrong);
 
 /* ---- every allocation in turn -------------------------------------------- */
@@ -119,7 +119,7 @@ TAP_UNUSED static void try_all(scenario *try, const char *name)
 	is_int(descriptors, 0, "%s: no descriptor is kept", name);
 }
 
-/* valgrind puts its own allocator in front of ours. */
+/* False under valgrind, which interposes its own allocator before ours. */
 static bool ours(void)
 {
 	void *volatile data;

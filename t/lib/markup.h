@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Is a text JSON, XML or UTF-8? Strict readers of their own, for tests of what is written. */
+/* Is a text JSON, XML or UTF-8? Independent strict parsers, for
+ * tests of written formats. */
 #ifndef PMP_T_MARKUP_H
 #define PMP_T_MARKUP_H
 
@@ -17,7 +18,7 @@ struct markup_text {
 
 /* ---- UTF-8 (RFC 3629) ------------------------------------------------------------- */
 
-/* The bytes of the character that is next, or 0. */
+/* The length of the next character in bytes, or 0. */
 static inline size_t markup_character(const struct markup_text *text)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -117,7 +118,7 @@ static inline bool markup_take_escape(struct markup_text *text, struct pmp_buf *
 	return true;
 }
 
-/* Until a quotation mark, or the end; what it means is appended to out. */
+/* Parse up to a quotation mark or the end; the decoded text is appended to out. */
 static inline bool markup_take_string(struct markup_text *text, struct pmp_buf *out)
 {
 	while (text->at < text->end && *text->at != '"') {
@@ -197,7 +198,7 @@ static inline bool markup_take_number(struct markup_text *text)
 
 static inline bool markup_take_value(struct markup_text *text, int depth);
 
-/* The members of an object or an array, whose bracket was taken. */
+/* Parse the members of an object or an array, after its opening bracket. */
 static inline bool markup_take_members(struct markup_text *text, char close, int depth)
 {
 	if (markup_take(text, close))
@@ -226,7 +227,7 @@ static inline bool markup_take_value(struct markup_text *text, int depth)
 	return markup_take_word(text) || markup_take_number(text);
 }
 
-/* One value, or several, one after the other. */
+/* One value, or several in a row. */
 static inline bool markup_is_json(const char *data, size_t size)
 {
 	struct markup_text text = { data, data + size };
@@ -239,7 +240,7 @@ static inline bool markup_is_json(const char *data, size_t size)
 	return true;
 }
 
-/* Replace the inside of a string by what it means. */
+/* Replace the inside of a string by the decoded text. */
 static inline bool markup_read_json(struct pmp_buf *buf)
 {
 	struct markup_text text = { buf->data, buf->data + buf->length };
@@ -276,7 +277,7 @@ static inline bool markup_take_reference(struct markup_text *text, struct pmp_bu
 	return false;
 }
 
-/* Characters until one of stop. */
+/* Parse characters up to one of stop. */
 static inline bool markup_take_xml_text(struct markup_text *text, const char *stop,
 					struct pmp_buf *out)
 {
@@ -298,7 +299,7 @@ static inline bool markup_take_xml_text(struct markup_text *text, const char *st
 	return true;
 }
 
-/* Beyond a text that is there; false: it is not. */
+/* Skip to after a mark; false: it does not occur. */
 static inline bool markup_skip_to(struct markup_text *text, const char *mark)
 {
 	const char *found =
@@ -326,7 +327,7 @@ static inline size_t markup_name_length(const struct markup_text *text)
 	return length;
 }
 
-/* What follows the name of a tag; *closed: it ends with "/>". */
+/* Parse what follows the name of a tag; *closed: it ends with "/>". */
 static inline bool markup_take_attributes(struct markup_text *text, bool *closed)
 {
 	struct pmp_buf ignored = { 0 };
@@ -389,7 +390,7 @@ static inline bool markup_take_tag(struct markup_text *text, struct markup_tags 
 	return true;
 }
 
-/* Well-formed, as far as programs like ours write it. */
+/* Is it well-formed XML? Only the syntax that pmp writes is known. */
 static inline bool markup_is_xml(const char *data, size_t size)
 {
 	static struct markup_tags tags;
@@ -416,7 +417,7 @@ static inline bool markup_is_xml(const char *data, size_t size)
 	return right && tags.any && !tags.count;
 }
 
-/* Replace a text by what it means. */
+/* Replace a text by the decoded one. */
 static inline bool markup_read_xml(struct pmp_buf *buf)
 {
 	struct markup_text text = { buf->data, buf->data + buf->length };

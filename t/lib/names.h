@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For the tests of libpmp/resolve: an address space made by hand around one file,
- * and compilers run to make that file.
+ * For tests of libpmp/resolve: an artificial address space with one file, which
+ * compilers make.
  *
  *	run("cc -g -o a.out a.c");
  *	struct space space = space_of("a.out");
  *	size_t n = names_at(&space, symbolizer, address, true, &frames);
  *	space_free(&space);
  *
- * Tests work in a temporary directory of their own: enter_tmp(), leave_tmp().
+ * Each test works in a temporary directory of its own: enter_tmp(), leave_tmp().
  */
 #ifndef PMP_T_NAMES_H
 #define PMP_T_NAMES_H
@@ -34,7 +34,7 @@ struct space {
 	uint64_t bias; /* pc = ELF address + bias */
 };
 
-/* A program whose function `hidden` is known by its debug information alone. */
+/* A program whose function `hidden` is only known by its debug information. */
 TAP_UNUSED
 static const char hidden_source[] =
 	"volatile int sink;\n"
@@ -110,7 +110,7 @@ output_of(char *line, size_t size, const char *format, ...)
 	if (!fgets(line, (int)size, pipe))
 		line[0] = '\0';
 	line[strcspn(line, "\n")] = '\0';
-	/* What has no reader left would die of SIGPIPE. */
+	/* Read all, so that the command does not die of SIGPIPE. */
 	while (fgetc(pipe) != EOF)
 		;
 	pclose(pipe);
@@ -128,8 +128,8 @@ static uint64_t symbol_address(const char *file, const char *symbol)
 }
 
 /*
- * A file mapped as the kernel would: each executable segment rounded to pages,
- * the offset rounded down.
+ * Map a file like the kernel: each executable segment is rounded to pages, its offset
+ * is rounded down.
  */
 static struct space space_of(const char *path)
 {

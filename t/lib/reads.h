@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How much is read, for tests of what is to be read once. */
+/* Counts read calls, for tests that things are only read once. */
 #ifndef PMP_T_LIB_READS_H
 #define PMP_T_LIB_READS_H
 
 #include <stdio.h>
 
-/* Calls of this process that read; 0: this kernel does not count them. */
+/* The number of read calls of this process; 0: this kernel does not count them. */
 static unsigned long reads(void)
 {
 	FILE *io = fopen("/proc/self/io", "re");

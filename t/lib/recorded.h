@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A command with a recorder, read as pmp's sampler does, for tests in C. */
+/* Runs a command with a recorder, and reads it like pmp's sampler; for tests in C. */
 #ifndef PMP_T_RECORDED_H
 #define PMP_T_RECORDED_H
 
@@ -22,28 +22,28 @@ struct heap_other {
 };
 
 struct heap_run {
-	/* To be filled in. */
+	/* Set by the caller. */
 	char *const *argv;
 	struct pmp_recorder_options options;
-	/* Called with each event of each batch. NULL: not wanted. */
+	/* Called for each event of each batch; or NULL. */
 	void (*event)(struct heap_run *run, const struct pmp_heap_batch *batch,
 		      const struct pmp_heap_event *event);
 	void *arg;
-	bool event_of_others; /* with those of processes that it has started */
-	bool stop_reading;    /* pmp is not there, for all of the run */
-	unsigned late;	      /* us that it has to wait for a processor at first */
-	const char *preload;  /* after the recorder; NULL: nothing */
-	/* Out. */
+	bool event_of_others; /* also for processes that the command starts */
+	bool stop_reading;    /* read only at the end, as if there were no pmp */
+	unsigned late;	      /* us before the first read, as on a busy machine */
+	const char *preload;  /* preloaded after the recorder; or NULL */
+	/* Results. */
 	pid_t pid;
 	int status; /* of waitpid() */
 	struct pmp_heap_totals totals;
 	uint64_t events[PMP_HEAP_KIND_COUNT];
-	uint64_t ends[PMP_END_COUNT]; /* of stacks */
+	uint64_t ends[PMP_END_COUNT]; /* how stacks end */
 	char text[HEAP_TEXT];	      /* its output */
 	struct heap_other others[HEAP_OTHERS];
 	size_t other_count;
 	struct pmp_target *target;
-	int orders; /* a byte on its standard input: something of it has been read */
+	int orders; /* its standard input: gets a byte once events were read */
 	bool released;
 };
 
@@ -54,7 +54,7 @@ static struct pmp_target *heap_target(void *arg, pid_t pid)
 	return pid == run->pid ? run->target : NULL;
 }
 
-/* A pid that comes again after its end is another process; which has begun with nothing. */
+/* A pid that is seen again after its end is another process, whose totals start at zero. */
 static void heap_take_other(struct heap_run *run, const struct pmp_heap_batch *batch)
 {
 	size_t i = run->other_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A report of a profile, made and written in one step: for tests. */
+/* Makes and writes a report of a profile in one step; for tests. */
 #ifndef PMP_T_REPORT_H
 #define PMP_T_REPORT_H
 
@@ -7,7 +7,8 @@
 
 #include "libpmp.h"
 
-/* base: NULL, or what it is compared with. The code of what failed first, or 0. */
+/* base: the profile to compare with, or NULL. Returns 0 or the
+ * code of the first failure. */
 static inline int report_write(struct pmp_profile *profile, struct pmp_profile *base,
 			       const struct pmp_filter *filter,
 			       const struct pmp_format *format,
@@ -33,7 +34,7 @@ static inline int report_write(struct pmp_profile *profile, struct pmp_profile *
 	return code;
 }
 
-/* What there is to know of the two; strings are the profiles'. */
+/* Get the facts about a comparison; strings are owned by the profiles. */
 static inline void report_diff_info(struct pmp_profile *profile, struct pmp_profile *base,
 				    struct pmp_diff_info *info)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SANITIZED: 1 if a sanitizer is built in that has an allocator and shadow memory of its
- * own, so that malloc cannot be the test's and memory and times mean little; else 0. */
+/* SANITIZED: 1 in builds with a sanitizer that has its own allocator and shadow memory:
+ * tests cannot interpose malloc(), and memory and times mean little. Else 0. */
 #ifndef PMP_T_SANITIZED_H
 #define PMP_T_SANITIZED_H
 

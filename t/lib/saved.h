@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A small profile with something of everything, made without a process, and saved
- * profiles as bytes: for tests of reading and writing them.
+ * A small profile with a bit of everything, made without a process, and saved profiles
+ * as bytes: for tests of reading and writing them.
  */
 #ifndef PMP_T_SAVED_H
 #define PMP_T_SAVED_H
@@ -53,7 +53,7 @@ static inline int saved_sink(void *arg, const void *data, size_t length)
 	return 0;
 }
 
-/* Count a sample, which is freed. */
+/* Count a sample and free it. */
 static inline void saved_add(struct saved *saved, struct pmp_sample *sample)
 {
 	if (pmp_profile_add(saved->profile, sample, NULL))
@@ -65,7 +65,7 @@ struct saved_sums {
 	uint64_t count, cpu, evicted; /* evicted: part of count */
 };
 
-/* Over all entries of the profile. */
+/* The sums over all entries of the profile. */
 static inline struct saved_sums saved_sums(const struct saved *saved)
 {
 	struct saved_sums sums = { 0 };
@@ -123,7 +123,7 @@ static inline int saved_read(struct saved *saved, const void *data, size_t lengt
 	return code;
 }
 
-/* The same without gzip. */
+/* Unpack gzip data. */
 static inline struct pmp_buf saved_unpack(const struct pmp_buf *packed)
 {
 	z_stream zip = { .next_in = (unsigned char *)packed->data,
@@ -186,7 +186,7 @@ static inline void saved_server(struct saved *saved,
 	}
 }
 
-/* Like a tree: roots in common, leaves that differ. */
+/* Stacks form a tree: common roots, different leaves. */
 static inline void saved_server_stack(const pmp_location locations[SAVED_FUNCTIONS],
 				      uint64_t random, pmp_location *stack, size_t depth)
 {
@@ -194,7 +194,7 @@ static inline void saved_server_stack(const pmp_location locations[SAVED_FUNCTIO
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
-		/* The outer half takes few ways. */
+		/* The outer half has few variants. */
 		stack[i] =
 			locations[i < depth / 2 ? random % SAVED_FUNCTIONS
 						: (i * 7 + random % 3) % SAVED_FUNCTIONS];
@@ -225,7 +225,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 {
 	struct saved saved = saved_new();
 	const struct pmp_mapping files[] = {
-		/* Nothing that is installed here. */
+		/* A program that does not exist here. */
 		{ 0x400000, 0x500000, 0, "/nowhere/mariadbd", "93ac61ec" },
 		{ libc, libc + 0x30000, 0x1000, "/usr/lib/libc.so.6", "00ff" },
 		{ 0x7f0000000000, 0x7f0000001000, 0, "[anon]", "" },
@@ -284,7 +284,7 @@ static inline struct saved saved_example_at(uint64_t libc)
 					 .cpu = 700000000,
 					 .wall = 700000000 },
 		    stack + 2, 2);
-	/* unnamed, in a file that is not there, and in code without one */
+	/* unnamed: in a file that does not exist, and in code without a file */
 	stack[0] = saved_location(&saved, maps[2], 0x7f0000000123, true, 0, NULL);
 	stack[1] = saved_location(&saved, maps[0], 0x4fffff, false, 0, NULL);
 	saved_count(&saved,
@@ -316,7 +316,7 @@ static inline struct saved saved_example(void)
 	return saved_example_at(0x7f1234560000);
 }
 
-/* Format i; NULL: it is of running processes, and does not write what was counted. */
+/* Format i; NULL: it is for running processes, and does not write counts. */
 static inline const struct pmp_format *saved_format(size_t i)
 {
 	const struct pmp_format *format = pmp_format(i);

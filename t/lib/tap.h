@@ -7,7 +7,7 @@
  *	is_int(got, want, "length");
  *	is_str(got, want, "name");
  *
- * Each returns whether it passed, so that what depends on it can be left out.
+ * Each returns whether it passed, so that dependent assertions can be skipped.
  */
 #ifndef PMP_T_TAP_H
 #define PMP_T_TAP_H
@@ -25,7 +25,7 @@ static struct {
 	unsigned run, failed;
 } tap;
 
-/* One line of output; a newline inside would end the TAP line early. */
+/* Print one line; a newline inside would end the TAP line early. */
 __attribute__((format(printf, 1, 0))) static void tap_text(const char *format,
 							   va_list args)
 {
@@ -38,7 +38,7 @@ __attribute__((format(printf, 1, 0))) static void tap_text(const char *format,
 	fflush(stdout);
 }
 
-/* A line for people: not counted. */
+/* Print a diagnostic line, which is not counted. */
 __attribute__((format(printf, 1, 2))) TAP_UNUSED static void diag(const char *format, ...)
 {
 	va_list args;
@@ -86,7 +86,7 @@ tap_is_int(long long got, long long want, const char *file, int line, const char
 	return got == want;
 }
 
-/* NULL equals only NULL. */
+/* NULL only equals NULL. */
 __attribute__((format(printf, 5, 6))) TAP_UNUSED static bool
 tap_is_str(const char *got, const char *want, const char *file, int line,
 	   const char *format, ...)
@@ -111,8 +111,8 @@ tap_is_str(const char *got, const char *want, const char *file, int line,
 #define is_str(got, want, ...) tap_is_str((got), (want), __FILE__, __LINE__, __VA_ARGS__)
 
 /*
- * One assertion that cannot be made here, and what is missing. Where everything
- * has to be there (PMP_REQUIRE=1) that is a failure.
+ * Skip one assertion, as something is missing here. If everything is required
+ * (PMP_REQUIRE=1) that is a failure.
  */
 TAP_UNUSED static void skip(const char *reason)
 {
@@ -125,7 +125,7 @@ TAP_UNUSED static void skip(const char *reason)
 	fflush(stdout);
 }
 
-/* The plan; what main() returns. */
+/* Print the plan; returns the status for main(). */
 TAP_UNUSED static int done_testing(void)
 {
 	printf("1..%u\n", tap.run);
