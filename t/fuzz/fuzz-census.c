@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: a heap in which words are anything. The first byte says of which version it is,
- * the second how often a word that changes does; the rest are words.
+ * Fuzz target: a heap with arbitrary words. The first byte selects the version, the second
+ * is how often a changing word changes; the rest are words.
  */
 #include "../lib/fakeheap.h"
 #include "fuzz.h"
 
-#define WORD_SIZE 12  /* of the input: which, and its value */
-#define RELATIVE 0x07 /* to which address */
-#define CHANGES 0x40  /* only while it is read */
+#define WORD_SIZE 12  /* in the input: which word, and its value */
+#define RELATIVE 0x07 /* base address of its value */
+#define CHANGES 0x40  /* it changes while it is read */
 #define SHORT 0x80    /* it is a small number */
-#define PAGES_AREA 4  /* after the areas: whether a page is there */
+#define PAGES_AREA 4  /* after the other areas: whether a page is present */
 
 struct fuzz_word {
 	uint8_t area, flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A configuration of any bytes: its options, of all sections or of those that are meant, or
- * a message that says what is wrong.
+ * Fuzz target: a configuration of arbitrary bytes, read for all sections or for those that
+ * match: gives options, or a message that says what is wrong.
  */
 #include "fuzz.h"
 
@@ -38,7 +38,7 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 	return strlen(seeds[n]);
 }
 
-/* Nothing of a line's syntax is left in a name. */
+/* A name must not have any syntax of its line. */
 static bool check_option(void *arg, const char *name, const char *value)
 {
 	(void)arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: arbitrary bytes from the process that reads a core file, to whoever wants its
- * sample: the files that it asks for, what it says of the core, and the sample.
+ * Fuzz target: arbitrary bytes from the process that reads a core file to its client: the
+ * files that it asks for, the facts about the core, and the sample.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "resolve/remote-messages.h"
 #include "sample.h"
 
-#define GIVEN 16 /* answers to what a seed asks for */
+#define GIVEN 16 /* answers to requests of a seed */
 
 static void log_line(void *arg, const char *area, const char *line)
 {
@@ -26,7 +26,7 @@ static void log_line(void *arg, const char *area, const char *line)
 		__builtin_trap();
 }
 
-/* Touch all, so that sanitizers see what is not there. */
+/* Touch everything, so that sanitizers see invalid memory. */
 static void take(struct pmp_core *core)
 {
 	struct pmp_core_missing_file missing = { .size = sizeof(missing) };
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct liar liar = { data, size, -1, false };
 	const struct pmp_namer_calls calls = { liar_start, NULL, liar_end, &liar };
-	/* It names files, which are not to be those of this machine. */
+	/* It names files: those of this machine must not be used. */
 	const struct pmp_core_options options = { .size = sizeof(options),
 						  .symfs = "/nonexistent",
 						  .debug_dir = "/nonexistent",
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* What it is to be asked: the core, and that no file is given. */
+/* Send a request for the core, and answers that give no file. */
 static void ask(int socket, int core)
 {
 	static const char names[] = "\0core";
@@ -96,7 +96,7 @@ static void ask(int socket, int core)
 	shutdown(socket, SHUT_WR);
 }
 
-/* What pmp_core_serve() says of a small core. */
+/* The output of pmp_core_serve() for a small core. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	static const struct pmp_namer_options options;

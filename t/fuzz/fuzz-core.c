@@ -44,7 +44,7 @@ static void take_sample(struct pmp_core *core)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* It names files, which are not to be those of this machine. */
+	/* It names files: those of this machine must not be used. */
 	const struct pmp_core_options options = { .size = sizeof(options),
 						  .debug_dir = "/nonexistent" };
 	int fd = memfd_create("core", MFD_CLOEXEC);

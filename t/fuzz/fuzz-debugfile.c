@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: a module, its debug file, and what debug files have in common, fetched in that
- * order. Each is preceded by its length (16 bits, the low byte first). The corpus was made of a
- * program with inlined functions (gcc -g -O2 -nostdlib -no-pie -Wl,-z,noseparate-code
- * -Wl,--build-id=sha1): its copy without symbols and itself; and the debug file that
- * dwz -m left, with what it took out.
+ * Fuzz target: a module, its debug file, and the common part of debug files, fetched in
+ * that order. Each is preceded by its length (16 bits, the low byte first). The corpus was
+ * made from a program with inlined functions (gcc -g -O2 -nostdlib -no-pie
+ * -Wl,-z,noseparate-code -Wl,--build-id=sha1): a stripped copy and the program itself; and
+ * the debug file that dwz -m has reduced, with the common part that it has moved out.
  */
 #include "fuzz.h"
 #include "look-up.h"
@@ -16,7 +16,7 @@ struct files {
 	size_t size;
 };
 
-/* The next one, in memory; -1: there is none. */
+/* The next file, as a memory file; -1: there is none. */
 static int next_file(struct files *files, size_t *size)
 {
 	const uint8_t *data;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: a whole ELF file with symbols and debug information. Looks up
- * addresses all over it. The corpus was made of one source with two inlined calls:
+ * addresses all over it. The corpus was made from one source with two inlined calls:
  *	gcc -g, gcc -gdwarf-4 -gz, clang -g, each with -O2 -nostdlib -no-pie
  *	-Wl,-z,noseparate-code -fno-asynchronous-unwind-tables -ffile-prefix-map
- * of two libraries with stubs (gcc -shared -nostdlib -Wl,-z,lazy), of one with .gnu_debugdata,
- * and of go-119 of fuzz-gopclntab as the table of a program, with relocations and without.
+ * from two libraries with stubs (gcc -shared -nostdlib -Wl,-z,lazy), from one with
+ * .gnu_debugdata, and from go-119 of fuzz-gopclntab as the table of a program, with and
+ * without relocations.
  */
 #include "fuzz.h"
 #include "look-up.h"

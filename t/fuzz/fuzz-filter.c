@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: lines, each an expression of a filter (its first character says of which
- * kind) or, after '=', the name of a function or thread that goes through it.
+ * Fuzz target: lines, each an expression of a filter (its first character is the kind)
+ * or, after '=', the name of a function or thread to filter.
  */
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "libpmp-program.h"
 
 #define TEXT_SIZE 4096
-#define EXPRESSIONS_MAX 16 /* names are tried with all of them */
-#define NAMES_MAX 16	   /* each may take the time of 4096 matches of all */
+#define EXPRESSIONS_MAX 16 /* each name is tried with all of them */
+#define NAMES_MAX 16	   /* each may take 4096 matches of each expression */
 
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {

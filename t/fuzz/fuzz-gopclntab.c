@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: the table of functions of a program in Go. It is read at every place of the
- * code that it says it has, and the input is searched for a module. The first byte says how
- * much of the rest is the table; what follows is the module's data.
+ * Fuzz target: the function table of a Go program. It is looked up all over the code that
+ * it claims to cover, and the input is searched for a module. The first byte says how much
+ * of the rest is the table; what follows is the module's data.
  *
  * The corpus has tables of real programs, of Go 1.15, 1.16, 1.18, 1.19, 1.20 and 1.26, cut
  * down to a few functions by t/fuzz/cut-gopclntab.py.
@@ -15,7 +15,7 @@
 #define BASE 0x500000u
 #define LOOKUPS 64
 #define LIMIT 16
-#define WORK_MAX ((size_t)64 << 20) /* bytes read for all that is looked up */
+#define WORK_MAX ((size_t)64 << 20) /* bytes read for all look-ups */
 
 struct input {
 	const uint8_t *data;
@@ -36,7 +36,7 @@ static bool read_input(void *arg, uint64_t address, void *data, size_t length)
 static void check_places(const struct pmp_buf *text, const struct pmp_go_place *places,
 			 size_t count)
 {
-	/* Whatever was found, it can be read to its end. */
+	/* Any string that was found must be terminated. */
 	for (size_t i = 0; i < count; i++) {
 		if (places[i].function >= text->length ||
 		    !memchr(text->data + places[i].function, '\0',
@@ -66,7 +66,7 @@ static void look_up(struct pmp_gopclntab *table, uint64_t pc)
 	pmp_buf_free(&text);
 }
 
-/* From one function to the next. */
+/* Look up one function after the other. */
 static void look_at_all(struct pmp_gopclntab *table)
 {
 	uint64_t pc = table->text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arbitrary bytes in the memory that a recorder shares with its reader: the ends of the ring,
- * an entry of a process, and what the ring has.
+ * Fuzz target: arbitrary bytes in the memory that a recorder shares with its reader: the
+ * ends of the ring, an entry of a process, and the contents of the ring.
  */
 #include "fuzz.h"
 
@@ -28,7 +28,7 @@ static struct pmp_target *no_target(void *arg, pid_t pid)
 	return NULL;
 }
 
-/* Touch all of it, so that sanitizers see what is not there. */
+/* Touch everything, so that sanitizers see invalid memory. */
 static void take(void *arg, const struct pmp_heap_batch *batch)
 {
 	uint64_t *sum = arg;

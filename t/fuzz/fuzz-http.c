@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests of any bytes: what becomes of them does not depend on how they come, and what
- * was taken keeps what http.h promises.
+ * Fuzz target: requests of arbitrary bytes. The result must not depend on how they are
+ * split, and a request that is accepted must keep what http.h promises.
  *
  *	where the bytes are split (2), the bytes (the rest)
  */

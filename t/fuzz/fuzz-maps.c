@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps of a process that changes: the input has its maps one after the other, with a NUL
- * between them. What was read must hold what sample.h promises, and reading it again must give
- * the same.
+ * Fuzz target: the maps of a process that changes: the input has its maps one after the
+ * other, separated by NULs. The result must keep what sample.h promises, and reading the
+ * same maps again must give the same result.
  */
 #include "fuzz.h"
 
@@ -15,12 +15,12 @@
 
 #include "proc/maps.h"
 
-#define READS_MAX 8 /* more maps of one input are not read */
+#define READS_MAX 8 /* further maps of an input are not read */
 
 static const char stat_line[] =
 	"4100 (a) S 1 4100 4100 0 -1 4194304 0 0 0 0 1 2 0 0 20 0 1 0 121259 2\n";
 
-/* A directory that looks like that of a process; its root is empty. */
+/* A directory that looks like one of a process in /proc; its root is empty. */
 static char directory[64];
 static struct pmp_process process = {
 	.pid = 4100, .pidfd = -1, .proc = -1, .mem = -1, .ns_pid = 4100
@@ -81,7 +81,7 @@ static void check_regions(const struct pmp_maps *maps)
 	}
 }
 
-/* No module twice, and none without a name. */
+/* No module occurs twice, and none lacks a name. */
 static void check_modules(const struct pmp_maps *maps, uint32_t next_id)
 {
 	for (size_t i = 0; i < maps->module_count; i++) {
@@ -97,7 +97,7 @@ static void check_modules(const struct pmp_maps *maps, uint32_t next_id)
 	}
 }
 
-/* The maps of a text; those of the one before are taken over. */
+/* Read the maps of a text; takes ownership of the old maps. */
 static struct pmp_maps *read_maps(const uint8_t *text, size_t length,
 				  struct pmp_maps *old, uint32_t *next_id)
 {

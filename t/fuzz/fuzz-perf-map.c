@@ -44,7 +44,7 @@ static void parse(const uint8_t *data, size_t size)
 	pmp_perf_map_free(map);
 }
 
-/* Half of it, then all, written again: that may be what there was, or not. */
+/* Write half of it, look up, then write all of it: the first half may or may not change. */
 static void read_file(const uint8_t *data, size_t size)
 {
 	const int fd = memfd_create("fuzz", MFD_CLOEXEC);

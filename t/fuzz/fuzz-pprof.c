@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fuzz target: a saved profile, packed or not, read for the screen and with little memory,
- * written in some formats, and compared with one that is as it should be.
+ * written in some formats, and compared with a valid one.
  */
 #include "libpmp-program.h"
 #include "fuzz.h"
@@ -30,7 +30,7 @@ static struct saved new_profile(void)
 	return saved;
 }
 
-/* What the screen reads, whose indices must be right. */
+/* Read what the screen reads: its indices must be valid. */
 static void read_live(const struct pmp_live *live)
 {
 	struct pmp_live_thread thread = { .size = sizeof(thread) };
@@ -49,7 +49,7 @@ static void read_live(const struct pmp_live *live)
 	}
 }
 
-/* Profiles that count something else cannot be compared. */
+/* Profiles that count different things cannot be compared. */
 static void compare(const struct saved *saved, const struct saved *base)
 {
 	struct pmp_buf buf = { 0 };
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		pmp_buf_free(&buf);
 	}
-	/* It takes longer than all else. */
+	/* Only if there is something: this takes longer than the rest. */
 	if (pmp_profile_entry_count(saved.profile)) {
 		struct saved example = saved_example();
 
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* What a recorder has written down. */
+/* A profile of what a recorder has recorded. */
 static struct saved new_heap(void)
 {
 	static const struct pmp_raw_frame frames[2] = { { 0x1010, 1 }, { 0x2020, 0 } };
@@ -134,7 +134,7 @@ static struct pmp_buf pack(const struct saved *saved)
 	return packed;
 }
 
-/* The even ones are packed, the odd ones are not: damage to these reaches further. */
+/* Even seeds are packed, odd ones are not: damage to those gets further. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	struct saved saved;

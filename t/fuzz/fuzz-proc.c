@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that is read in /proc: the first byte selects the parser. */
+/* Fuzz target: all files of /proc that are read; the first byte selects the parser. */
 #include "fuzz.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void try_locks(const char *text, size_t length)
 
 		if (held && (held->waits || held->inode != locks.items[i].inode))
 			abort();
-		/* Who has a lock may wait for the same one by another descriptor. */
+		/* The holder of a lock may wait for the same lock by another descriptor. */
 		if (locks.items[i].waits ? !waiter : waiter && !waiter->waits)
 			abort();
 	}

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	pmp_profile_read(saved.profile, fd, "saved", NULL);
 	close(fd);
-	/* Who would read other files has nothing more to say. */
+	/* If other files are read, the liar sends nothing more. */
 	liar.size = 0;
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
 		struct pmp_buf buf = saved_write(&saved, formats[i], NULL);
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* What pmp_profile_serve() says of an example. */
+/* The output of pmp_profile_serve() for an example. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	static const struct pmp_namer_options options;

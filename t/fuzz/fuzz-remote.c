@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target: arbitrary bytes from the process that reads files, to who has asked it for a
- * module and some names. The first byte says whether these are objects, and whether it is a
- * symbolizer that asks.
+ * Fuzz target: arbitrary bytes from the process that reads files, to a client that has
+ * asked for a module and some names. The first byte says whether these are names of
+ * objects, and whether the client is a symbolizer.
  */
 #include "fuzz.h"
 #include "liar.h"
@@ -26,7 +26,7 @@ static bool works(void *arg, int fd)
 	return false;
 }
 
-/* Touch all, so that sanitizers see what is not there. */
+/* Touch everything, so that sanitizers see invalid memory. */
 static void take(void *arg, const struct pmp_remote_place *place)
 {
 	const struct pmp_remote_name *names = pmp_remote_names(place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The unwinder over a small ELF image of which every byte may be changed:
+ * Fuzz target: the unwinder with a small ELF image, of which any byte may be changed:
  *
  *	kind (1)  pc, sp, fp: 2 bytes each, relative to text and stack
  *	changes (1), each: where (2), what (1)
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct pmp_regs regs = { 0 };
 	struct fakeelf elf;
 
-	/* By rules and by libunwind, at every walk: any difference ends the process. */
+	/* Each walk uses both rules and libunwind: any difference aborts. */
 	setenv("PMP_FAULT", "compare-unwind", 1);
 	fakeelf_make(&elf, &options);
 	pmp_regs_set(&regs, pmp_arch_here->pc, elf.text + take(&input, 2));
@@ -74,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!unwinder || pmp_unwinder_set_maps(unwinder, elf.maps, &elf.memory) ||
 	    pmp_walk(unwinder, &regs, &elf.memory, &walk))
 		abort();
-	/* Once more, now that everything is cached: the same must come out, but from
-	 * where a limit was reached it may go on. */
+	/* Walk again, now that everything is cached: the result must be the same, unless a
+	 * limit was reached the first time. */
 	size_t count = walk.count;
 	enum pmp_end end = walk.end;
 	bool spent = pmp_unwinder_work(unwinder) > PMP_WALK_WORK_MAX;
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* The stack as the image's own functions make it, for each kind of image. */
+/* The stack that the functions of the image make, for each kind of image. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	struct fakeelf_options options = { .unaligned = n & 8 };

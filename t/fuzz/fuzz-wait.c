@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a thread waits for, from any call and any memory: no holder but a thread that
- * there is, unless it says that this is to be checked.
+ * Fuzz target: what a thread waits for, from any system call and memory. A holder must be
+ * an existing thread, unless it is marked as still to be checked.
  *
  *	layout (1), number of the call (1), operation (2), value (4), stack word (1),
  *	memory around the lock (the rest)
@@ -17,7 +17,7 @@
 #define BASE UINT64_C(0x7f3100000000)
 #define LOCK (BASE + 128)
 #define WAITER 4
-#define LAST 9 /* threads are all from WAITER to this */
+#define LAST 9 /* threads are WAITER to LAST */
 
 struct memory {
 	const uint8_t *data;
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* A mutex, a rwlock, a FILE of musl, a wait for a condition. */
+/* A mutex, a rwlock, a FILE of musl, a condition variable. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Arbitrary bytes to a receiver of samples. The first byte says how they come:
- * the size of the pieces, and whether each brings a descriptor along.
+ * Fuzz target: arbitrary bytes to a receiver of samples. The first byte says how they
+ * come: the size of the pieces, and whether each passes a descriptor.
  */
 #include "fuzz.h"
 
@@ -17,9 +17,9 @@
 #define WITH_FD 1
 #define PIECE_MIN 64 /* times a power of two: bits 4 to 6 */
 
-static volatile uint64_t used; /* so that the compiler does not leave it out */
+static volatile uint64_t used; /* keeps the compiler from dropping use() */
 
-/* Touch all that was received, so that sanitizers see what is not there. */
+/* Touch all that was received, so that sanitizers see invalid memory. */
 static uint64_t use(const struct pmp_sample *sample)
 {
 	uint64_t sum = strlen(sample->name);
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* ---- seeds: what a sender sends ------------------------------------------- */
+/* ---- seeds: output of a sender -------------------------------------------- */
 
 static struct pmp_maps *make_maps(uint64_t generation, unsigned modules, int fd)
 {
@@ -155,7 +155,7 @@ static struct pmp_maps *make_maps(uint64_t generation, unsigned modules, int fd)
 	return maps;
 }
 
-/* Of threads that have not run since the sample before. */
+/* A sample of threads that have not run since the one before. */
 static struct pmp_sample *make_sample(struct pmp_maps *maps)
 {
 	static const struct pmp_raw_frame frames[3] = { { 0x1010, 1 }, { 0x2020, 0 } };
@@ -194,7 +194,7 @@ static void send_standstill(struct pmp_sender *sender, struct pmp_maps *maps)
 	}
 }
 
-/* In the second one, one has run. */
+/* In the second sample one thread has run. */
 static void send_changed(struct pmp_sender *sender, struct pmp_maps *maps)
 {
 	struct pmp_sample *sample = make_sample(maps);
@@ -265,7 +265,7 @@ static void (*const senders[])(struct pmp_sender *sender, struct pmp_maps *maps)
 };
 #define SENDERS (sizeof(senders) / sizeof(*senders))
 
-/* Bit 0: descriptors; 1: small pieces. */
+/* Bit 0 of n: descriptors; bit 1: small pieces. */
 size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 {
 	struct pmp_sender *sender;
@@ -280,7 +280,7 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 	maps = make_maps(n / 4, 2, n & 1 ? fds[0] : -1);
 	senders[n / 4](sender, maps);
 	pmp_maps_unref(maps);
-	/* Another address space, for which there is the same again. */
+	/* Another address space, for which everything is sent again. */
 	maps = make_maps(99, 1, -1);
 	send_sample(sender, make_sample(maps));
 	pmp_maps_unref(maps);

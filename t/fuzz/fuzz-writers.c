@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of any bytes in every format: what claims to be JSON, XML or UTF-8 is it, whatever
- * processes, threads, functions, files and modules are called; and what has been escaped is
- * the same text again once it is read.
+ * Fuzz target: names of arbitrary bytes in every format. JSON, XML and UTF-8 output must be
+ * valid for any names of processes, threads, functions, files and modules; and reading
+ * escaped text must give the original.
  *
  *	names, each ending with a line feed: process, thread, function, file, module
  */
@@ -104,7 +104,7 @@ static int add_to_buf(void *buf, const void *data, size_t length)
 	return 0;
 }
 
-/* The data in a page, which ends with the element that it is in. */
+/* Is the data in a page valid? It ends with its element. */
 static bool is_page(const char *text)
 {
 	static const char start[] = "id=\"data\">";
@@ -153,7 +153,7 @@ static void write_all(struct pmp_profile *profile)
 	}
 }
 
-/* What is not printable is replaced, so nothing can be said of it. */
+/* Unprintable text is replaced when written, so it cannot be compared. */
 static bool is_printable(const char *text, size_t length)
 {
 	for (size_t i = 0, n; i < length; i += n) {

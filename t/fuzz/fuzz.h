@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a fuzz target defines; replay.c or libFuzzer calls it. */
+/* The functions that a fuzz target defines; replay.c or libFuzzer calls them. */
 #ifndef PMP_T_FUZZ_H
 #define PMP_T_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Try one input; returns 0. Must not keep anything from call to call. */
+/* Try one input; returns 0. Must not keep state between calls. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Called by libFuzzer before all others, see seeds.c; returns 0. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* For fuzz targets: a process that reads files and says what the fuzzer wants. */
+/* For fuzz targets: stands in for the process that reads files, and
+ * sends the fuzzer's bytes. */
 #ifndef PMP_T_FUZZ_LIAR_H
 #define PMP_T_FUZZ_LIAR_H
 
@@ -10,16 +11,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LIAR_SENT_MAX ((size_t)96 << 10) /* what a socket takes at once */
+#define LIAR_SENT_MAX ((size_t)96 << 10) /* fits into a socket's buffer */
 
 struct liar {
 	const uint8_t *data;
 	size_t size;
 	int other;  /* end of the socket, or -1 */
-	bool again; /* there is another one after the first */
+	bool again; /* it can be started a second time */
 };
 
-/* For struct pmp_namer_calls: all is said already when it starts. */
+/* For struct pmp_namer_calls: everything is already sent when it starts. */
 static inline int liar_start(void *arg)
 {
 	struct liar *liar = arg;

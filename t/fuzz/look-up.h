@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of addresses all over a module, for fuzz targets. */
+/* Looks up names of addresses all over a module, for fuzz targets. */
 #ifndef PMP_T_FUZZ_LOOK_UP_H
 #define PMP_T_FUZZ_LOOK_UP_H
 
@@ -12,7 +12,7 @@
 
 #define LOOK_UP_BASE 0x10000u
 
-/* A file in memory; the caller's. */
+/* A memory file, owned by the caller. */
 static int memory_file(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -22,7 +22,7 @@ static int memory_file(const uint8_t *data, size_t size)
 	return fd;
 }
 
-/* Whatever was found, it can be read to its end; no file has a longer name than most. */
+/* All strings must be terminated; no file may have a longer name than `most`. */
 static void check_frames(const struct pmp_frame *frames, size_t count, size_t most)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -32,7 +32,8 @@ static void check_frames(const struct pmp_frame *frames, size_t count, size_t mo
 	}
 }
 
-/* So many addresses of a module of that size; fd is taken over, -1: it cannot be opened. */
+/* Look up addresses of a module of that size; takes ownership of fd,
+ * -1: it cannot be opened. */
 static void look_up(const struct pmp_symbolizer_options *options, int fd, size_t size,
 		    unsigned lookups, size_t most)
 {

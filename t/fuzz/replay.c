@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A fuzz target as an ordinary test, with any compiler: feeds it the files of
- * t/fuzz/corpus/NAME/ and its own seeds, each whole, cut short and damaged in a
- * way that is random but the same in every run, and then noise. That nothing
- * crashes, hangs or is found by a sanitizer is the result.
+ * Runs a fuzz target as an ordinary test, with any compiler: feeds it the files of
+ * t/fuzz/corpus/NAME/ and its own seeds, each whole, truncated, and damaged in a
+ * reproducible random way, and then noise. The test passes if nothing crashes or
+ * hangs, and no sanitizer complains.
  *
- * NAME comes from the program's, fuzz-NAME.t. With files as arguments it feeds
- * these alone, to look at a finding.
+ * NAME comes from the name of the program, fuzz-NAME.t. With files as arguments it
+ * feeds only these, to reproduce a finding.
  */
 #include "fuzz.h"
 #include "../lib/tap.h"
@@ -14,7 +14,7 @@
 #include <dirent.h>
 #include <limits.h>
 
-#define INPUT_MAX (1 << 20) /* longer files are cut */
+#define INPUT_MAX (1 << 20) /* longer files are truncated */
 #define SEEDS_MAX 1000
 #define CUTS 64 /* per input */
 #define DAMAGES 256
@@ -23,7 +23,7 @@
 
 static uint8_t input[INPUT_MAX], changed[INPUT_MAX];
 
-/* xorshift64: the same numbers everywhere. */
+/* xorshift64: gives the same numbers everywhere. */
 static uint64_t random_next(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -32,7 +32,7 @@ static uint64_t random_next(uint64_t *state)
 	return *state;
 }
 
-/* A malloc'ed copy of exactly the size, so that valgrind and ASan see its end. */
+/* Feed a malloc'ed copy of exactly this size, so that valgrind and ASan see its end. */
 static void feed(const uint8_t *data, size_t size)
 {
 	uint8_t *copy = malloc(size ? size : 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Under libFuzzer: the inputs that a target makes by itself become files in the folder that
- * FUZZ_SEEDS names, which is one that it starts from. */
+/* Under libFuzzer: writes the seeds that a target makes into the directory in FUZZ_SEEDS,
+ * which is part of the initial corpus. */
 #include "fuzz.h"
 
 #include <stdio.h>
