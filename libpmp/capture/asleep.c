@@ -12,12 +12,11 @@
 #include "base/file.h"
 #include "proc/status.h"
 
-/* The clocks go apart by what is stolen; so long after they were compared they are compared
- * again. */
+/* The clocks drift apart by stolen time, so they are compared again after this time. */
 #define CLOCK_VALID (20 * PMP_MS)
 
-/* Captures that are further apart than this leave something to find out: those that are to
- * find out all, and those that are to find out what was before (see .asleep_before). */
+/* If captures are further apart than this, the kernel is asked: with .asleep, and with
+ * .asleep_before. */
 #define BETWEEN_ALL (200 * PMP_MS)
 #define BETWEEN PMP_S
 
@@ -34,8 +33,8 @@ static bool read_exec_start(int dir, const char *path, uint64_t *time)
 	return length > 0 && pmp_sched_parse(text, (size_t)length, time);
 }
 
-/* Who isolates a processor does not want anything else to run there; and what runs there
- * may never make room. */
+/* Users isolate a processor so that nothing else runs there; and what runs there may never
+ * yield it. */
 static bool is_isolated(int cpu)
 {
 	char text[ISOLATED_SIZE];
@@ -44,8 +43,8 @@ static bool is_isolated(int cpu)
 	return length > 0 && pmp_cpu_list_has(text, (size_t)length, (unsigned)cpu);
 }
 
-/* On the processor itself: after a nap the thread has just been put on it. What comes in
- * between makes times asleep too short, never too long. */
+/* Runs on the processor itself: after a nap this thread has just been put on it. Delays in
+ * between make times asleep too short, never too long. */
 static bool compare_clocks(int64_t *ahead)
 {
 	const struct timespec nap = { .tv_nsec = 1 };
@@ -115,7 +114,7 @@ static uint64_t read_since(struct pmp_target *target, const struct pmp_thread *t
 	return (uint64_t)since < now ? (uint64_t)since : now;
 }
 
-/* True: what the thread had was another one. */
+/* Returns true if the value has changed. */
 static bool keep_since(struct pmp_watch *watch, struct pmp_thread *thread,
 		       uint64_t read_at, uint64_t since, bool roughly)
 {
@@ -128,9 +127,9 @@ static bool keep_since(struct pmp_watch *watch, struct pmp_thread *thread,
 	return differs;
 }
 
-/* The same one for as long as it does not run. Of a thread that has run since a capture a
- * moment ago enough is known: if it sleeps for longer the next one asks the kernel, once.
- * True: it was not known, or is another one. */
+/* The time stays the same while the thread does not run. If it has run since a recent
+ * capture, that bounds the time well enough: if it sleeps longer, the next capture asks
+ * the kernel, once. Returns true if the time was unknown or has changed. */
 static bool find_since(struct pmp_target *target, struct pmp_thread *thread, bool soon)
 {
 	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
@@ -154,8 +153,9 @@ static bool find_since(struct pmp_target *target, struct pmp_thread *thread, boo
 	return keep_since(watch, thread, read_at, since, false);
 }
 
-/* Of what begins between two captures the first one that sees it knows nearly as much. For
- * waits for other processes it is not looked in each. between: since the last capture. */
+/* For what begins between two close captures, the first one that sees it knows the time
+ * well enough. Waits for other processes are not looked for in each capture. between: time
+ * since the last capture. */
 static bool is_wanted(const struct pmp_capture *capture, uint64_t between)
 {
 	const struct pmp_target_options *options = &capture->target->options;
@@ -164,8 +164,8 @@ static bool is_wanted(const struct pmp_capture *capture, uint64_t between)
 				   (between > BETWEEN || capture->sample->outside_count));
 }
 
-/* Who waits for something, and who is waited for: a thread that sleeps in a call of its
- * own while others need what it holds. */
+/* Covers waiters and also holders: a holder may sleep in a call of its own while others
+ * need what it holds. */
 bool pmp_asleep_finish(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;

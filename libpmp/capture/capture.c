@@ -4,11 +4,11 @@
  *
  *   watch.c: has the thread run since its last sample?
  *     -> no: its stack is the same
- *     -> it is blocked: peek.c reads it where it sleeps
- *     -> it runs, or that was not enough: batches of up to PMP_REQUEST_MAX
+ *     -> it is blocked: peek.c reads it without a stop
+ *     -> it runs, or the peek failed: batches of up to PMP_REQUEST_MAX
  *          -> stop.c holds, reads and releases
  *          -> walk.c unwinds from the copies; the threads run again
- *               -> the copy was too short: a larger one, in a later batch
+ *               -> the copy was too short: take a larger one in a later batch
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -33,7 +33,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COPY_TRIES 5  /* stops of one thread in one sample */
+#define COPY_TRIES 5  /* stops of one thread per sample */
 #define EXEC_TRIES 30 /* captures without a thread, 1 ms apart */
 #define DISK_TRIES 3  /* peeks at a thread in D, 1 ms apart */
 
@@ -44,7 +44,7 @@ static int emit(struct pmp_sample *sample, const struct pmp_thread *thread)
 	return pmp_sample_copy_thread(sample, thread) ? 0 : PMP_ENOMEM;
 }
 
-/* The thread has not run since this was read. */
+/* Add a thread that has not run since it was read. */
 static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *watch)
 {
 	return pmp_sample_add_unchanged(sample, &watch->thread, watch->frames)
@@ -52,7 +52,7 @@ static int emit_unchanged(struct pmp_sample *sample, const struct pmp_watch *wat
 		       : PMP_ENOMEM;
 }
 
-/* As without a recorder in it. */
+/* Make the stack look as without the recorder. */
 static void hide_recorder(const struct pmp_target *target, struct pmp_walk *walk)
 {
 	const struct pmp_heap_process *process = NULL;
@@ -82,7 +82,8 @@ static int emit_work(struct pmp_capture *capture, struct pmp_work *work,
 	return r < 0 ? r : pmp_sample_add_frames(sample, walk->frames, walk->count);
 }
 
-/* Read completely where it sleeps: the same again as long as it does not run. */
+/* Add a thread that was read completely without a stop; its stack stays valid until it
+ * runs. */
 static int emit_peeked(struct pmp_capture *capture, struct pmp_work *work,
 		       struct pmp_reading *reading)
 {
@@ -101,8 +102,8 @@ static int emit_peeked(struct pmp_capture *capture, struct pmp_work *work,
 			      sample->frames + added->frame, added->frame_count);
 }
 
-/* A thread that was left alone: the frames that are certain, or the one that /proc
- * knows. */
+/* Add a thread that was left alone, with the frames that are certain, or the one that
+ * /proc shows. */
 static int emit_not_stopped(struct pmp_capture *capture, struct pmp_work *work,
 			    struct pmp_reading *reading)
 {
@@ -166,8 +167,8 @@ static int emit_unread(struct pmp_capture *capture, struct pmp_work *work,
 	return emit_one_frame(capture, work);
 }
 
-/* It was peeked at before the stop. If it has left its call since, what was seen of
- * that does not belong to this stack. */
+/* The thread was peeked at before the stop. If it has left its call since, what was seen
+ * of the call does not belong to this stack. */
 static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
 {
 	if (thread->syscall < 0 || pmp_user_regs_may_be_in(user, thread->syscall) ||
@@ -180,14 +181,15 @@ static void see_call(struct pmp_thread *thread, const union pmp_user_regs *user)
 	memset(&thread->wait, 0, sizeof(thread->wait));
 }
 
-/* It waited for a processor: not after a call, but because another thread got its own. */
+/* It waited for a processor, but not within a call: it was preempted. */
 static void see_work(struct pmp_thread *thread, const union pmp_user_regs *user)
 {
 	if (pmp_user_regs_may_be_in(user, PMP_SYSCALL_NONE))
 		thread->ready = 0;
 }
 
-/* Where a call ends a stack for want of unwind information, another stop in it is in vain. */
+/* If a stack in a call ends for lack of unwind information, another stop in the same call
+ * is futile. */
 static void see_dead_end(const struct pmp_work *work, const struct pmp_walk *walk)
 {
 	struct pmp_dead_end *end = &work->watch->dead_end;
@@ -215,8 +217,8 @@ static int keep_stopped(struct pmp_target *target, const struct pmp_work *work,
 #endif
 
 /*
- * Unwind and add one thread that has been held. Returns 1 if its copy was too
- * short and it is worth another try, 0 when it is in the sample, or an error.
+ * Unwind a thread that was held, and add it. Returns 1 if its copy was too
+ * short and another try is worthwhile, 0 if it is in the sample, or an error.
  */
 static int finish(struct pmp_capture *capture, struct pmp_work *work,
 		  struct pmp_stop_request *request)
@@ -247,7 +249,7 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 		if (walk->end == PMP_END_UNREADABLE)
 			walk->end = PMP_END_COPY;
 	}
-	/* What was cut shows only that it needs more. */
+	/* A truncated copy only shows that more is needed. */
 	if (!request->cut || !reader.missed)
 		pmp_stack_learn(work->watch, &reader);
 	pmp_peek_learn(target, walk);
@@ -269,11 +271,12 @@ static int finish(struct pmp_capture *capture, struct pmp_work *work,
 
 /* ---- the threads ------------------------------------------------------------------------ */
 
-/* What remains to be done with a thread. An error, where it is returned, is less. */
+/* What remains to be done with a thread. Errors are negative. */
 enum remaining {
 	DONE,	 /* it is in the sample, or left out of it */
-	ON_DISK, /* in D, which may end in a moment */
-	LATER,	 /* one that lacks the same is about to be stopped, which helps both */
+	ON_DISK, /* in D, which may end soon */
+	LATER,	 /* about to stop another thread that lacks the same frame pointer, which
+		  * helps both */
 	TO_STOP,
 };
 
@@ -286,7 +289,7 @@ static bool is_wanted(struct pmp_target *target, const struct pmp_work *work)
 				    work->thread.name);
 }
 
-/* PMP_ESRCH is no error: the thread has ended in between. */
+/* PMP_ESRCH is not an error: the thread has exited meanwhile. */
 static int done(struct pmp_capture *capture, int r)
 {
 	if (r != PMP_ESRCH)
@@ -295,8 +298,8 @@ static int done(struct pmp_capture *capture, int r)
 	return DONE;
 }
 
-/* As pmp_watch_read(), but for those of which it is known already, unless other code has
- * come since (pmp_watches_doubt()). */
+/* As pmp_watch_read(), but reads nothing for threads that provably have not run, unless
+ * code has changed (pmp_watches_doubt()). */
 static int read_run_count(const struct pmp_capture *capture, struct pmp_watch *watch,
 			  struct pmp_run_count *run_count)
 {
@@ -310,7 +313,7 @@ static int read_run_count(const struct pmp_capture *capture, struct pmp_watch *w
 	return 0;
 }
 
-/* Unless it has not run since its last sample: read all but its stack. */
+/* Read all of a thread except its stack, unless it has not run since its last sample. */
 static int read_thread(struct pmp_capture *capture, size_t i, struct pmp_work *work)
 {
 	struct pmp_target *target = capture->target;
@@ -341,7 +344,7 @@ static int read_thread(struct pmp_capture *capture, size_t i, struct pmp_work *w
 	watch->unwanted = !is_wanted(target, work);
 	if (!watch->unwanted)
 		return TO_STOP;
-	/* Blocked since, it has the same name when it has the same run count. */
+	/* It is blocked: its name stays the same as long as its run count does. */
 	watch->proven = work->peek.pc ? work->run_count : 0;
 	sample->skipped++;
 	return DONE;
@@ -356,7 +359,7 @@ static bool is_lacked(const struct pmp_work *works, size_t count, uint64_t pc)
 	return false;
 }
 
-/* 1: it is in the sample; 0: reading has what is certain; or an error. */
+/* Returns 1: it is in the sample; 0: reading has what is certain; or an error. */
 static int try_peek(struct pmp_capture *capture, struct pmp_work *work,
 		    struct pmp_reading *reading)
 {
@@ -368,8 +371,8 @@ static int try_peek(struct pmp_capture *capture, struct pmp_work *work,
 	return r < 0 ? r : 1;
 }
 
-/* State R is also that of threads which wait for a processor. One that is on a processor
- * has been put there once more than it was taken off. */
+/* Threads that wait for a processor are in state R, too. One that is on a processor has
+ * been put there once more than it was taken off. */
 static void see_ready(struct pmp_target *target, struct pmp_work *work)
 {
 	struct pmp_run_count run_count;
@@ -381,7 +384,7 @@ static void see_ready(struct pmp_target *target, struct pmp_work *work)
 	work->thread.ready = run_count.runs && run_count.runs <= work->peek.switches;
 }
 
-/* 1: yes; 0: no, work->thread.reason says why; or an error. */
+/* Returns 1: yes; 0: no, work->thread.reason says why; or an error. */
 static int may_stop(struct pmp_capture *capture, struct pmp_work *work)
 {
 	struct pmp_target *target = capture->target;
@@ -404,8 +407,8 @@ static int may_stop(struct pmp_capture *capture, struct pmp_work *work)
 }
 
 /*
- * Take thread i without a stop, or return what to do with it. It becomes number count of
- * the works; those before it are about to be stopped. last: it will not be asked again.
+ * Take thread i without a stop, or return what to do with it. It becomes work number
+ * count; the works before it are about to be stopped. last: there will be no further try.
  */
 static int take_without_stop(struct pmp_capture *capture, size_t i, size_t count,
 			     bool last)
@@ -469,7 +472,7 @@ static int reserve_works(struct pmp_workspace *workspace, size_t count)
 	return 0;
 }
 
-/* Stop a batch and finish its threads; those that need a larger copy stay, at
+/* Stop a batch and finish its threads; those that need a larger copy remain at
  * the front of the works. Returns how many do, or an error. */
 static ssize_t run_batch(struct pmp_capture *capture, size_t count)
 {
@@ -485,15 +488,15 @@ static ssize_t run_batch(struct pmp_capture *capture, size_t count)
 	return r < 0 ? r : again;
 }
 
-/* Some of the threads, by index, and those that have to be peeked at once more. */
+/* Threads to take, by index, and those to peek at again. */
 struct pass {
 	size_t *todo, *later;
 	size_t todo_count, later_count;
-	bool on_disk; /* there is one in D among those */
+	bool on_disk; /* one of the latter is in D */
 	bool last;
 };
 
-/* Thread after thread, in batches. */
+/* Take one thread after another, in batches. */
 static int run_pass(struct pmp_capture *capture, struct pass *pass)
 {
 	size_t next = 0;
@@ -505,7 +508,7 @@ static int run_pass(struct pmp_capture *capture, struct pass *pass)
 	while (r >= 0 && (next < pass->todo_count || count > 0)) {
 		int remaining;
 
-		/* One may have stopped since. */
+		/* A pending one may have stopped since. */
 		pmp_stopper_reap(capture->target->stopper);
 		if (next == pass->todo_count || count == PMP_REQUEST_MAX) {
 			count = run_batch(capture, (size_t)count);
@@ -527,7 +530,7 @@ static int run_pass(struct pmp_capture *capture, struct pass *pass)
 	return r;
 }
 
-/* Threads in D may be waiting for a disk for a moment, or for ever. */
+/* Threads in D may wait for a disk for a moment, or forever. */
 static int run_passes(struct pmp_capture *capture, struct pass *pass)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
@@ -547,7 +550,7 @@ static int run_passes(struct pmp_capture *capture, struct pass *pass)
 	return r;
 }
 
-/* Those of the listed threads that this capture has not met yet. */
+/* Take those of the listed threads that this capture has not read yet. */
 static int take_listed(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
@@ -567,7 +570,8 @@ static int take_listed(struct pmp_capture *capture)
 	return r;
 }
 
-/* All at one instant. If a copy was too short, all once more with what was learned. */
+/* Take all at one instant. If a copy was too short, repeat for all with the sizes
+ * learned. */
 static int take_together(struct pmp_capture *capture)
 {
 	struct pmp_workspace *workspace = &capture->target->workspace;
@@ -612,8 +616,7 @@ static int by_tid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Each goes where it belongs, once, as they are large: round by round of those that take
- * each other's places. */
+/* Sort in place, cycle by cycle, moving each thread only once because they are large. */
 static void move_threads(struct pmp_thread *threads, struct place *places, size_t count)
 {
 	for (size_t first = 0; first < count; first++) {
@@ -632,7 +635,8 @@ static void move_threads(struct pmp_thread *threads, struct place *places, size_
 	}
 }
 
-/* Those that were not stopped come first, each kind in order: mostly it is all one kind. */
+/* Unstopped threads come first, then stopped ones, each in order: mostly there is only one
+ * kind. */
 static int sort_threads(struct pmp_sample *sample)
 {
 	size_t i = 1, count = sample->thread_count;
@@ -653,7 +657,8 @@ static int sort_threads(struct pmp_sample *sample)
 	return 0;
 }
 
-/* Was ptrace refused for all of them? Then say why, instead of a sample that says nothing. */
+/* If ptrace was refused for all threads, explain why instead of returning a useless
+ * sample. */
 static int check_refused(struct pmp_target *target, const struct pmp_sample *sample,
 			 struct pmp_error *err)
 {
@@ -692,8 +697,8 @@ static int list_threads(struct pmp_capture *capture)
 	return r;
 }
 
-/* Has no thread run since the last sample, which was in a standstill already? What other
- * processes do is not part of it. */
+/* Has no thread run since the last sample, which already was in a standstill? Other
+ * processes do not matter. */
 static bool stands_still(const struct pmp_capture *capture)
 {
 	const struct pmp_target *target = capture->target;
@@ -707,9 +712,9 @@ static bool stands_still(const struct pmp_capture *capture)
 }
 
 /*
- * While the kernel counts as many threads as are known, and all of these are met, they
- * are the same: reading their run counts has shown that they live. Listing them again would
- * cost as much as all the rest.
+ * If the kernel counts as many threads as are known, and all of these could be read, they
+ * are the same: their run counts prove that they are alive. Listing them again would cost
+ * as much as everything else.
  */
 static int take_each(struct pmp_capture *capture)
 {
@@ -768,11 +773,11 @@ static int take_threads(struct pmp_capture *capture)
 		return pmp_target_gone(target, capture->err);
 	if (r == PMP_ENOMEM)
 		return no_memory(target, capture->err);
-	/* All else was explained where it happened. */
+	/* All other errors have been reported where they occurred. */
 	return r < 0 ? r : 0;
 }
 
-/* The maps tell where the heap is: not those of a second ago. */
+/* The maps tell where the heap is, so they must not be a second old. */
 static int take_census(struct pmp_capture *capture)
 {
 	int r = capture->maps_fresh ? 0 : pmp_maps_refresh_now(capture, capture->err);
@@ -799,8 +804,8 @@ static int fill(struct pmp_capture *capture)
 	return r < 0 ? r : check_refused(capture->target, capture->sample, capture->err);
 }
 
-/* Most of it is like the last one: so it takes the place of that if it has no other owner
- * any more. NULL: no memory. */
+/* Most of a sample is like the previous one, so the previous one is reused if it has no
+ * other owner. NULL: no memory. */
 static struct pmp_sample *new_sample(struct pmp_target *target)
 {
 	struct pmp_sample *sample = target->last;
@@ -826,7 +831,7 @@ static struct pmp_sample *new_sample(struct pmp_target *target)
 	return NULL;
 }
 
-/* What is read at the end, once all threads are there. 0 or PMP_ENOMEM. */
+/* Read what needs all threads to be known. 0 or PMP_ENOMEM. */
 static int finish_threads(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
@@ -845,7 +850,7 @@ static int finish_threads(struct pmp_capture *capture)
 	return 0;
 }
 
-/* All of its threads are there. 0 or an error. */
+/* Complete a sample that has all its threads. 0 or an error. */
 static int complete(struct pmp_capture *capture)
 {
 	struct pmp_target *target = capture->target;
@@ -908,8 +913,8 @@ int pmp_target_capture(struct pmp_target *target, struct pmp_sample **out,
 	if (target->options.time_limit)
 		deadline = pmp_clock() + target->options.time_limit;
 	pmp_target_reap(target);
-	/* In the middle of an exec a process can look as if it had ended, or as if it were
-	 * not to be traced; and the exec may be waiting for us to reap a thread. */
+	/* During an exec a process can look as if it had exited, or could not be traced;
+	 * and the exec may be waiting for us to reap a thread. */
 	for (int tries = 1;; tries++) {
 		if (pmp_target_ended(target))
 			return pmp_target_gone(target, err);

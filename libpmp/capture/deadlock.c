@@ -43,8 +43,8 @@ static bool read_run_counts(struct circle *circle)
 	return true;
 }
 
-/* A wait with a timeout that a stop has interrupted goes on by restart_syscall, with the
- * arguments of the call that it was. */
+/* A wait with a timeout that a stop has interrupted continues as restart_syscall, with the
+ * arguments of the original call. */
 static bool is_restarted(const struct circle *circle, const struct pmp_thread *thread,
 			 const struct pmp_syscall_file *now)
 {
@@ -59,7 +59,7 @@ static bool is_restarted(const struct circle *circle, const struct pmp_thread *t
 	       pmp_wait_is_futex(&call);
 }
 
-/* Each is blocked by the same word as it was. */
+/* Is each still blocked on the same word? */
 static bool read_calls(struct circle *circle)
 {
 	for (size_t i = 0; i < circle->count; i++) {
@@ -78,8 +78,8 @@ static bool read_calls(struct circle *circle)
 	return true;
 }
 
-/* Each waits for the next, by what its lock says: not in a queue, where the next writer
- * waits for readers, of whom none is known. */
+/* Does each wait for the next according to its lock? Queues do not count: there the next
+ * writer waits for readers that are unknown. */
 static bool wait_for_each_other(struct circle *circle)
 {
 	for (size_t i = 0; i < circle->count; i++) {
@@ -112,9 +112,9 @@ static bool have_not_run(const struct circle *circle)
 }
 
 /*
- * Between the last run count that is read first and the first one that is read last none
- * of them ran; in between each was seen to sleep, waiting for the next. So there was an
- * instant at which all of this was true together, and none of them can end it.
+ * Between the end of the first round of reading run counts and the start of the last one,
+ * no thread ran; in between each was seen asleep, waiting for the next. So at one instant
+ * all of this was true, and none of them can end it.
  */
 static bool is_proven(struct circle *circle)
 {
@@ -124,7 +124,7 @@ static bool is_proven(struct circle *circle)
 	       wait_for_each_other(circle) && have_not_run(circle);
 }
 
-/* One that has been stopped is on its way back to sleep. */
+/* A thread that was stopped may still be on its way back to sleep. */
 static bool is_deadlock(struct circle *circle)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
@@ -139,7 +139,7 @@ static bool is_deadlock(struct circle *circle)
 
 /* ---- the search -------------------------------------------------------------------- */
 
-/* The thread that one waits for, if that is known and one of the sample. */
+/* The thread that one waits for, if known and in the sample. */
 static struct pmp_thread *holder_of(struct pmp_sample *sample,
 				    const struct pmp_thread *thread)
 {
@@ -151,7 +151,7 @@ static struct pmp_thread *holder_of(struct pmp_sample *sample,
 	return pmp_sample_find_thread(sample, wait->holder);
 }
 
-/* From a thread on: is it in a circle of those that the walk from there came by? */
+/* Is this thread in a circle? Follow the holders until they lead back to it. */
 static void check_circle(struct pmp_capture *capture, struct pmp_thread *first)
 {
 	struct circle circle = { .target = capture->target };
@@ -169,8 +169,8 @@ static void check_circle(struct pmp_capture *capture, struct pmp_thread *first)
 		circle.threads[i]->wait.flags |= PMP_WAIT_DEADLOCK;
 }
 
-/* Each thread waits for one other at most: a walk that comes to one it has met has gone
- * round a circle. walks: of each thread, the number of the walk that has met it. */
+/* Each thread waits for at most one other: a walk that returns to a thread it has visited
+ * has found a circle. walks: for each thread, the number of the walk that visited it. */
 static void walk_from(struct pmp_capture *capture, size_t i, size_t *walks)
 {
 	struct pmp_sample *sample = capture->sample;

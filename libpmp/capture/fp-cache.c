@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Distances by pc: a table in which a slot holds one pc. */
+/* Distances by pc: a direct-mapped table. */
 #include "capture/fp-cache.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ void pmp_fp_cache_put(struct pmp_fp_cache *cache, uint64_t pc, uint64_t distance
 			slot->state = PMP_FP_NEVER;
 		return;
 	}
-	/* What is forbidden keeps its slot: it must not be learned again. */
+	/* A forbidden pc keeps its slot, so that it is not learned again. */
 	if (slot->state == PMP_FP_NEVER)
 		return;
 	*slot = (struct fp_slot){ pc, distance, PMP_FP_DISTANCE };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recovery of a frame pointer. Old frames, which have not been overwritten, lie
- * between the living ones and look as good; so a record must not only be found but be
- * the only one with which everything fits. What cannot be excluded makes the result
- * doubtful, and then there is none.
+ * Recovery of a frame pointer. Stale frames that have not been overwritten lie between
+ * live ones and look just as valid; so a record must be the only one with which everything
+ * fits. If others cannot be excluded, there is no result.
  */
 #include "capture/fp-recover.h"
 
@@ -11,14 +10,14 @@
 #include <string.h>
 
 #define RECORD 16u	      /* a saved frame pointer and a return address */
-#define TRIES_MAX 64	      /* records that are looked at */
+#define TRIES_MAX 64	      /* records that are tried */
 #define JUMPS_DEEP 3	      /* tail calls of tail calls */
-#define JUMPS_MAX 4	      /* functions that are looked through for one call */
-#define JUMPS_CODE (4u << 10) /* of each of them */
-#define CODE_MAX (64u << 10)  /* of one that is looked through for its frame */
+#define JUMPS_MAX 4	      /* functions that are searched for one call */
+#define JUMPS_CODE (4u << 10) /* bytes of each of them */
+#define CODE_MAX (64u << 10)  /* largest function that is searched for its frame size */
 #define PROLOGUE_MAX 256u
-/* As pmp_unwinder_work() counts it */
-#define CODE_WORK 16 /* bytes that are looked through in the time of one */
+/* Costs, in units of pmp_unwinder_work() */
+#define CODE_WORK 16 /* bytes of code searched in one unit */
 #define CALL_WORK 32 /* of a frame and its call */
 
 /* ---- calls ------------------------------------------------------------------------ */
@@ -35,17 +34,17 @@ static const struct pmp_region *code_region(const struct pmp_target *target, uin
 	return region && (region->prot & PMP_PROT_EXEC) ? region : NULL;
 }
 
-/* Where tail calls may lead to. */
+/* A search for where tail calls may lead. */
 struct trail {
 	struct pmp_target *target;
-	uint64_t start, end; /* the function that is looked for */
-	unsigned left;	     /* functions that may still be looked through */
+	uint64_t start, end; /* the function being looked for */
+	unsigned left;	     /* functions that may still be searched */
 };
 
 /*
- * May code of the function at `from` end up there without a call: by a tail call, in a
- * part of it that the compiler has moved away, through a stub? True where that is not
- * known, or too much to find out.
+ * May code of the function at `from` get there without a call: by a tail call, in a part
+ * that the compiler split off, through a stub? True if that is unknown, or too costly to
+ * find out.
  */
 static bool may_jump(struct trail *trail, uint64_t from, int deep)
 {
@@ -78,7 +77,7 @@ static bool may_jump(struct trail *trail, uint64_t from, int deep)
 	return false;
 }
 
-/* May the frame at pc have been called from where `caller` returns to? */
+/* Can the frame at pc have been called right before the return address `caller`? */
 static bool call_fits(struct pmp_target *target, uint64_t pc, uint64_t caller)
 {
 	const struct pmp_region *region = code_region(target, caller);
@@ -133,7 +132,7 @@ bool pmp_frame_is_fixed(struct pmp_target *target, const struct pmp_rule *rule)
 
 /* ---- recovery ---------------------------------------------------------------------- */
 
-/* Does everything fit if this is the frame pointer? lax: as far as can be excluded. */
+/* Does everything fit with this frame pointer? lax: reject it only if certain. */
 static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reader,
 		       const struct pmp_regs *regs, bool exact, uint64_t fp, bool lax)
 {
@@ -148,7 +147,7 @@ static bool leads_home(struct pmp_target *target, struct pmp_stack_reader *reade
 	       walk.count > 1 && pmp_calls_fit(target, &walk, 0);
 }
 
-/* Where, relative to the frame pointer, does the frame at regs have its return address? */
+/* Offset of the return address of the frame at regs from its frame pointer. */
 static bool return_slot(struct pmp_target *target, const struct pmp_regs *regs,
 			bool exact, uint64_t *slot)
 {
@@ -165,7 +164,7 @@ static bool return_slot(struct pmp_target *target, const struct pmp_regs *regs,
 	return *slot < CODE_MAX;
 }
 
-/* As far above sp as the function's first instructions say. */
+/* The frame pointer from sp and the frame size in the function's first instructions. */
 static bool by_prologue(struct pmp_target *target, const struct pmp_regs *regs,
 			bool exact, uint64_t *fp)
 {
@@ -202,7 +201,7 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 	if (sp % 8 || sp < range->address || first > range->got ||
 	    !return_slot(target, regs, exact, &slot))
 		return false;
-	/* Not of addresses: they may be the last ones that there are. */
+	/* Loop over offsets, not addresses, which might wrap around. */
 	for (uint64_t i = first; i + slot + 8 <= range->got && found < 2; i += 8) {
 		uint64_t at = range->address + i;
 
@@ -210,7 +209,7 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 		caller = pmp_arch_code(pmp_arch_here, caller);
 		if (!code_region(target, caller))
 			continue;
-		/* So many cannot be told apart, and each takes its time. */
+		/* Too many to tell apart, and each takes time. */
 		if (++tries > TRIES_MAX || pmp_unwinder_is_spent(target->unwinder))
 			return false;
 		if (!call_fits(target, pc - !exact, caller))
@@ -219,7 +218,8 @@ static bool by_exclusion(struct pmp_target *target, struct pmp_stack_reader *rea
 			*fp = at;
 			found++;
 		}
-		/* More of this stack is needed. What leads to other memory is no stack. */
+		/* More of this stack is needed. A candidate that leads to other memory is
+		 * not a stack. */
 		if (reader->missed &&
 		    pmp_maps_find(target->maps, reader->missed_address) == stack)
 			return false;

@@ -84,7 +84,7 @@ bool pmp_futex_is_thread(const struct pmp_futex_view *view, uint32_t tid)
 	       view->memory->is_thread(view->memory->arg, (pid_t)tid);
 }
 
-/* Does the block point to itself as only thread blocks do? */
+/* Does the block point to itself, as only thread blocks do? */
 static bool is_linked(const struct pmp_futex_view *view, uint64_t block)
 {
 	const struct pmp_thread_layout *layout = view->memory->layout;

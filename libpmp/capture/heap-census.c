@@ -17,7 +17,7 @@
 
 #define MIB (1024.0 * 1024.0)
 #define DOUBTFUL_SHARE \
-	10 /* of a heap: more was not understood than one part in so many */
+	10 /* the layout must be wrong if more than 1/10 of a heap is unread */
 
 /* The second number of statm, in pages. */
 static uint64_t resident_bytes(const struct pmp_process *process)
@@ -43,7 +43,7 @@ static bool is_anonymous(const struct pmp_region *region)
 		strcmp(region->module->path, "[heap]") == 0);
 }
 
-/* What is known of it all the same. */
+/* Fails with a hint that tells what is known anyway. */
 static int refuse(const struct pmp_capture *capture, struct pmp_error *err)
 {
 	const struct pmp_target *target = capture->target;
@@ -80,7 +80,8 @@ static int refuse_other(const struct pmp_capture *capture, const char *allocator
 	return refuse(capture, err);
 }
 
-/* A layout that is not known may be like the one before; that shows by what was understood. */
+/* For an unknown layout. It may equal the previous one; then the heap can be
+ * understood. */
 static int refuse_new(const struct pmp_capture *capture, unsigned glibc,
 		      struct pmp_error *err)
 {
@@ -115,14 +116,14 @@ static int explain(const struct pmp_capture *capture, enum pmp_census_outcome ou
 	return refuse(capture, err);
 }
 
-/* Was so much not understood that the layout is another one? */
+/* Was so much not understood that the layout must be a different one? */
 static bool is_doubtful(const struct pmp_census_totals *totals)
 {
 	return totals->unread > totals->size / DOUBTFUL_SHARE;
 }
 
-/* Of a version that is later than those that are known: is its layout like theirs? 0, then it
- * is said in the census, or an error. */
+/* For a glibc newer than all known ones: is its layout like theirs? Returns 0 and notes
+ * the version in the census, or an error. */
 static int check_version(const struct pmp_capture *capture,
 			 enum pmp_census_outcome outcome, struct pmp_error *err)
 {

@@ -8,7 +8,7 @@
 #include "base/fault.h"
 #include "capture/wait-read.h"
 
-/* Of a queue it is known that the one ahead slept, of a circle that all did. */
+/* Queues and circles need no check: the thread ahead, or all of them, provably slept. */
 static bool is_held(const struct pmp_wait *wait)
 {
 	return wait->holder_is == PMP_HOLDER_THREAD && wait->kind != PMP_WAIT_JOIN &&
@@ -33,7 +33,7 @@ static bool is_same(const struct pmp_wait *one, const struct pmp_wait *other)
 	return one->object == other->object && one->holder == other->holder;
 }
 
-/* By the lock as it is now. */
+/* According to the current state of the lock. */
 static bool holds_still(struct pmp_target *target, const struct pmp_thread *waiter)
 {
 	struct pmp_lock_reader reader = { .target = target };
@@ -43,7 +43,7 @@ static bool holds_still(struct pmp_target *target, const struct pmp_thread *wait
 	return is_same(&waiter->wait, &now) || PMP_FAULT("believe-locks");
 }
 
-/* Since its stack was read. */
+/* Has it slept since its stack was read? */
 static bool has_slept(struct pmp_target *target, struct pmp_watch *watch)
 {
 	struct pmp_run_count now;
@@ -53,7 +53,7 @@ static bool has_slept(struct pmp_target *target, struct pmp_watch *watch)
 	       now.value == watch->proven;
 }
 
-/* Its next stop reads the lock as well. */
+/* Makes its next stop read the lock as well. */
 static void expect_lock(struct pmp_watch *holder, const struct pmp_thread *waiter)
 {
 	if (holder)
@@ -67,7 +67,7 @@ void pmp_holder_look(struct pmp_target *target, struct pmp_work *work)
 		is_held(wait) ? pmp_watches_find(&target->watches, wait->holder) : NULL;
 	bool found = has_slept(target, holder);
 
-	/* It may be read again in the same capture, and wait for another one then. */
+	/* The waiter may be read again in the same capture, waiting for another lock. */
 	work->watch->held = found ? target->number : 0;
 	if (!found)
 		expect_lock(holder, &work->thread);
@@ -100,8 +100,8 @@ static int by_holder(const void *a, const void *b)
 	return (x->holder > y->holder) - (x->holder < y->holder);
 }
 
-/* The copy from the stop that gave the holder's stack, in which the waiter was waiting
- * already; NULL: that stop did not read this lock. */
+/* The copy of the lock from the stop that read the holder's stack, when the waiter was
+ * already waiting; NULL: that stop did not read this lock. */
 static const struct pmp_lock_copy *find_copy(const struct pmp_target *target,
 					     const struct pmp_thread *waiter,
 					     const struct pmp_thread *holder)
@@ -133,7 +133,7 @@ static bool held_in_stop(struct pmp_target *target, const struct pmp_thread *wai
 	return is_same(&waiter->wait, &then) || PMP_FAULT("believe-locks");
 }
 
-/* By holder, for find_copy(). */
+/* Sorts by holder, for find_copy(). */
 static void sort_copies(struct pmp_workspace *workspace)
 {
 	if (workspace->lock_count)
@@ -153,7 +153,7 @@ static void forget_locks(struct pmp_target *target)
 	}
 }
 
-/* Blocked, it runs twice for the stop, and not again. */
+/* A blocked thread runs exactly twice because of its stop. */
 static bool slept_but_for_stop(struct pmp_target *target, const struct pmp_thread *thread)
 {
 	struct pmp_watch *watch = pmp_watches_find(&target->watches, thread->tid);
@@ -164,8 +164,8 @@ static bool slept_but_for_stop(struct pmp_target *target, const struct pmp_threa
 	       now.runs == thread->runs + PMP_STOP_RUNS;
 }
 
-/* Does a lock that it has still say that it had it in the stack of the sample? Where it is
- * said that the stack is not known nothing can be wrong with it. */
+/* If it still holds the lock: does its stack in the sample show it holding the lock? A
+ * stack that is marked as unknown cannot be wrong. */
 static bool is_stack_of_now(struct pmp_target *target, const struct pmp_thread *thread)
 {
 	switch (thread->obtained) {
@@ -192,7 +192,8 @@ static bool has_moved_on(struct pmp_capture *capture, const struct pmp_thread *w
 	copy = find_copy(target, waiter, holder);
 	if (copy)
 		return !held_in_stop(target, waiter, copy);
-	/* The run count last: then it slept while the lock was read. */
+	/* Check the run count last: it then proves that the holder slept while the lock
+	 * was read. */
 	return !holds_still(target, waiter) || !is_stack_of_now(target, holder);
 }
 
@@ -203,7 +204,7 @@ static bool was_found(const struct pmp_target *target, const struct pmp_thread *
 	return watch && watch->held == target->number;
 }
 
-/* Those who wait for one holder of one lock: what is found for one is so for all. */
+/* Waiters for one holder of one lock: what is found for one is true for all. */
 static void check_lock(struct pmp_capture *capture, struct pmp_thread **waiters,
 		       size_t count)
 {

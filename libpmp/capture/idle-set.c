@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What may upset the equation of idle-set.h, and why it does not:
+ * What might break the equation in idle-set.h, and why it does not:
  *
- *   A thread ends: it runs for that, so the sum grows by one at least. Its runs stay in
- *   the sum. While it ends it may be in it twice: too much is no proof.
- *   It ends and another one begins: the list of threads is the same no more, which is
- *   noticed by the next peek at it; until then see above.
- *   The leader ends before the others: it stays in the list, and its last runs, on the
- *   way out, are in its own number but not in the sum. So it has to be alive.
+ *   A thread exits: it runs for that, so the sum increases by at least one. Its runs
+ *   stay in the sum. While it exits they may be counted twice: a sum that is too large
+ *   proves nothing, so this is safe.
+ *   It exits and another one starts: the list of threads has changed, which the next
+ *   peek at it notices; until then see above.
+ *   The leader exits before the others: it stays in the list, and its last runs, while
+ *   exiting, are in its own number but not in the sum. So it must be alive.
  */
 #include "capture/idle-set.h"
 
 #include "base/fault.h"
 
 #define IDLE_MIN 2   /* idle captures required per capture in which it ran; */
-#define IDLE_MAX 16  /* never more than these */
-#define WORTH 8	     /* idle threads that are worth the question, if they */
-		     /* are more than the active ones, which are read twice */
-#define MISSES_MAX 5 /* in a row: then 16 captures pass until the next question */
+#define IDLE_MAX 16  /* never more than that */
+#define WORTH 8	     /* minimum idle threads for a query, if there */
+		     /* are more than active ones, which are read twice */
+#define MISSES_MAX 5 /* in a row: then the next query is 16 captures later */
 
 void pmp_idle_set_close(struct pmp_idle_set *set)
 {
@@ -40,7 +41,7 @@ static bool is_idle(const struct pmp_watch *watch, uint64_t number)
 	       (quiet > IDLE_MAX || quiet > watch->changes * IDLE_MIN);
 }
 
-/* With time active ones become idle, but not the other way round. */
+/* Without a new version active threads may become idle, but not the other way round. */
 static bool all_are_idle(const struct pmp_idle_set *set,
 			 const struct pmp_watches *watches)
 {
@@ -68,7 +69,7 @@ static void divide(struct pmp_idle_set *set, struct pmp_watches *watches, pid_t 
 	}
 }
 
-/* As they are by now: a capture has read each. */
+/* Their current runs: the capture has read each. */
 static uint64_t sum_idle(const struct pmp_watches *watches)
 {
 	uint64_t sum = 0;
@@ -79,7 +80,7 @@ static uint64_t sum_idle(const struct pmp_watches *watches)
 	return sum;
 }
 
-/* Read those of the active ones. */
+/* Read the runs of the active ones. */
 static bool sum_active(const struct pmp_idle_set *set, struct pmp_watches *watches,
 		       const struct pmp_process *process, uint64_t *sum)
 {
@@ -99,7 +100,7 @@ static bool sum_active(const struct pmp_idle_set *set, struct pmp_watches *watch
 	return true;
 }
 
-/* If it is idle it has not ended. */
+/* If it is idle, it has not exited. */
 static bool leader_lives(const struct pmp_idle_set *set,
 			 const struct pmp_process *process)
 {
@@ -131,8 +132,8 @@ static bool is_proven(const struct pmp_idle_set *set, uint64_t active)
 		PMP_FAULT("believe-idle"));
 }
 
-/* Where active threads run on while they are counted the next question is likely to be in
- * vain as well. */
+/* If active threads run while they are counted, the next query is likely to fail as
+ * well. */
 static void miss(struct pmp_idle_set *set, uint64_t number)
 {
 	if (set->misses < MISSES_MAX)
@@ -170,7 +171,8 @@ bool pmp_idle_set_prove(struct pmp_idle_set *set, struct pmp_watches *watches,
 	return false;
 }
 
-/* The leader was alive, and it was proven: set->runs are those of the idle ones. */
+/* The first proof succeeded, with the leader alive, so set->runs still are those of the
+ * idle threads. */
 bool pmp_idle_set_prove_again(struct pmp_idle_set *set, struct pmp_watches *watches,
 			      const struct pmp_process *process,
 			      const struct pmp_log *log)

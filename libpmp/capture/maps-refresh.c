@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* When to read the maps of a target again, and what to believe in between. */
+/* When to read the maps of a target again, and what to rely on in between. */
 #include "capture/maps-refresh.h"
 
 #include "base/clock.h"
@@ -17,8 +17,7 @@
 #define MAPS_SHARE 20		 /* ... and spend at most 1/20 of the time on it */
 #define NOT_MAPPED 0		 /* an address */
 #define MAPS_CHANGING PMP_S	 /* after a change: check before and after each capture */
-#define MAPS_ALL \
-	PMP_S /* as long as the code is the same all else may be as old as this */
+#define MAPS_ALL PMP_S /* while code is unchanged, everything else may be this old */
 
 static void identify_again(struct pmp_target *target, const struct pmp_stat *stat)
 {
@@ -31,9 +30,9 @@ static void identify_again(struct pmp_target *target, const struct pmp_stat *sta
 }
 
 /*
- * An exec that has_execed() did not see: it came later in this capture, or the process
- * was opened between vfork(2) and exec, with its parent's memory, which lives on. The
- * address of the first stack has changed then: it is random.
+ * Detects an exec that has_execed() missed: it happened later in this capture, or the
+ * process was opened between vfork(2) and exec, with its parent's memory, which still
+ * exists. Then the start address of the main stack has changed, because it is random.
  */
 static void check_exec(struct pmp_target *target)
 {
@@ -42,7 +41,7 @@ static void check_exec(struct pmp_target *target)
 	if (pmp_stat_read(target->process.proc, "stat", &stat) || !stat.start_stack ||
 	    stat.start_stack == target->process.start_stack)
 		return;
-	/* If that fails it is tried again with the next change of the maps. */
+	/* If this fails, it is retried at the next change of the maps. */
 	if (pmp_process_reopen_mem(&target->process) < 0)
 		return;
 	target->execed = true;
@@ -60,7 +59,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 
 	if (r < 0)
 		return r;
-	/* First what may fail: target->maps are those that the unwinder has. */
+	/* First what may fail, because target->maps must be the unwinder's maps. */
 	if (PMP_FAULT("maps-nomem") ||
 	    pmp_unwinder_set_maps(target->unwinder, maps, &reader) < 0) {
 		pmp_maps_unref(maps);
@@ -90,7 +89,7 @@ int pmp_maps_refresh_now(struct pmp_capture *capture, struct pmp_error *err)
 	return 0;
 }
 
-/* Is all code where it was? That is all that a stack needs. False: that is not known. */
+/* Is all code still where it was? A stack needs no more than that. False: unknown. */
 static bool has_same_code(struct pmp_target *target)
 {
 	uint64_t start = pmp_clock_cpu();
@@ -114,14 +113,14 @@ static int refresh(struct pmp_capture *capture, struct pmp_error *err)
 }
 
 /*
- * A descriptor of /proc/PID/mem belongs to the memory at the time it was opened.
- * After an exec that memory is no more, and reading gives nothing, wherever.
+ * A descriptor of /proc/PID/mem refers to the memory at the time it was opened.
+ * After an exec that memory is gone, and reads return 0 everywhere.
  */
 static bool has_execed(const struct pmp_target *target)
 {
 	char byte;
 
-	/* Of memory that lives, a place that is not mapped is an error. */
+	/* In memory that still exists, reading an unmapped address is an error. */
 	return pread(target->process.mem, &byte, 1, NOT_MAPPED) == 0;
 }
 
@@ -145,7 +144,7 @@ static int follow_exec(struct pmp_capture *capture, struct pmp_error *err)
 	pmp_maps_unref(target->maps);
 	target->maps = NULL;
 	target->libc.generation = 0;
-	/* The generations start again: what is kept by them is no longer valid. */
+	/* The generations restart, so what was cached by generation is invalid. */
 	if (!PMP_FAULT("stale-cache"))
 		pmp_unwinder_forget(target->unwinder);
 	return pmp_maps_refresh_now(capture, err);
@@ -178,7 +177,7 @@ static bool is_due(const struct pmp_capture *capture)
 	       (is_changing(target) || pmp_clock() - target->maps_read.time >= every);
 }
 
-/* Nothing is held here, nor in anything it calls. */
+/* No thread is held here, nor in anything it calls. */
 int pmp_maps_refresh_update(struct pmp_capture *capture, struct pmp_error *err)
 {
 	int r;
@@ -218,8 +217,8 @@ void pmp_maps_refresh_forget(struct pmp_capture *capture)
 }
 
 /*
- * If a library has taken the place of another during the capture, it is not known in
- * which of the two a thread was. Its stack ends before the first such frame.
+ * If a library replaced another during the capture, it is unknown in which of the two a
+ * thread was. Its stack ends before the first such frame.
  */
 static void cut_moved(const struct pmp_capture *capture)
 {
@@ -245,13 +244,13 @@ bool pmp_maps_refresh_settle(struct pmp_capture *capture)
 
 	if (!capture->maps_before)
 		return false;
-	/* It may have ended by now: then there is nothing to compare with. */
+	/* If it has exited by now, there is nothing to compare with. */
 	if (is_changing(target))
 		refresh(capture, NULL);
 	return capture->maps_before->exec_generation != target->maps->exec_generation;
 }
 
-/* After the last thread: was the address space the same all the time? */
+/* Called after the last thread: did the address space stay the same? */
 void pmp_maps_refresh_check(struct pmp_capture *capture)
 {
 	if (pmp_maps_refresh_settle(capture))

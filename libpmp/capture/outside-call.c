@@ -15,14 +15,14 @@
 #ifndef F_OFD_SETLKW
 #define F_OFD_SETLKW 38
 #endif
-#define CALL_CLONE3 435 /* the same on all machines, and newer than some headers */
+#define CALL_CLONE3 435 /* the same on all architectures, missing in old headers */
 #define CALL_IO_URING_ENTER 426
 #define CALL_EPOLL_PWAIT2 441
-#define RING_REGISTERED 16 /* IORING_ENTER_REGISTERED_RING: its fd is none */
+#define RING_REGISTERED 16 /* IORING_ENTER_REGISTERED_RING: fd is not a descriptor */
 #define WAITID_PIDFD 3	   /* P_PIDFD */
-#define POLLED_MAX 65536   /* descriptors of a call: more is no number of them */
+#define POLLED_MAX 65536   /* descriptors of a call: larger numbers are invalid */
 
-/* Calls whose first argument is a descriptor that they may wait for. */
+/* Calls that may wait for the descriptor in their first argument. */
 static const struct {
 	int number;
 	enum pmp_outside_does does;
@@ -170,7 +170,7 @@ static bool decode_semop(const struct pmp_blocked_call *in, struct pmp_outside_c
 
 /* ---- events, times and files: waits for no process ----------------------------------- */
 
-/* Calls that wait for a file or device alone, if for anything. */
+/* Calls that can only wait for a file or device. */
 static const int file_calls[] = {
 	SYS_pread64,	     SYS_pwrite64,  SYS_preadv,	   SYS_pwritev,	   SYS_preadv2,
 	SYS_pwritev2,	     SYS_fsync,	    SYS_fdatasync, SYS_syncfs,	   SYS_ftruncate,
@@ -205,7 +205,7 @@ static bool decode_epoll(const struct pmp_blocked_call *in, struct pmp_outside_c
 	return call->fd >= 0;
 }
 
-/* Of one descriptor it is that which is waited for, to be read or to be written. */
+/* A poll of one descriptor is a wait to read or write that descriptor. */
 static void decode_polled(const struct pmp_blocked_call *in,
 			  struct pmp_outside_call *call)
 {
@@ -225,9 +225,10 @@ static void decode_polled(const struct pmp_blocked_call *in,
 enum restarted { NOT_RESTARTED, RESTARTED_FUTEX, RESTARTED_POLL, RESTARTED_SLEEP };
 
 /*
- * One with a timeout, after a stop: the arguments are the same. Of those that the kernel
- * restarts so (set_restart_fn() in its sources) a sleep is the one without a place of its
- * own: its functions may all be the scheduler's, which wchan does not show.
+ * What restart_syscall restarts: a call with a timeout, after a stop, with the same
+ * arguments. Of the calls that the kernel restarts this way (set_restart_fn() in its
+ * sources), only a sleep has no wchan of its own: all its functions may be the
+ * scheduler's, which wchan does not show.
  */
 static enum restarted restarted(const struct pmp_blocked_call *in)
 {
@@ -278,7 +279,7 @@ static bool decode_poll(const struct pmp_blocked_call *in, struct pmp_outside_ca
 	return true;
 }
 
-/* How long it sleeps, unless until a time. */
+/* Read the duration of a sleep. */
 static void decode_sleep(const struct pmp_blocked_call *in, uint64_t address,
 			 struct pmp_outside_call *call)
 {
@@ -320,7 +321,7 @@ static bool decode_signal(const struct pmp_blocked_call *in,
 	return true;
 }
 
-/* The kernel's queues of finished input and output. */
+/* The kernel's completion queues of I/O. */
 static bool decode_completion(const struct pmp_blocked_call *in,
 			      struct pmp_outside_call *call)
 {

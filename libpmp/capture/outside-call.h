@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a blocked thread waits for outside of its memory, as far as its system call alone
- * says it: no /proc, no questions.
+ * What a blocked thread waits for outside its memory, as far as its system call alone
+ * tells: no /proc, no queries.
  */
 #ifndef PMP_CAPTURE_OUTSIDE_CALL_H
 #define PMP_CAPTURE_OUTSIDE_CALL_H
@@ -9,27 +9,27 @@
 #include "base/reader.h"
 #include "sample.h"
 
-#define PMP_SEMOPS_MAX 8 /* operations of one call that are looked at */
+#define PMP_SEMOPS_MAX 8 /* operations of one call that are read */
 
 enum pmp_outside_does {
-	PMP_DOES_NOTHING, /* that waits for something outside */
+	PMP_DOES_NOTHING, /* waits for nothing outside */
 	PMP_DOES_LOCK,
-	PMP_DOES_READ, /* from a pipe or socket: data */
+	PMP_DOES_READ, /* data from a pipe or socket */
 	PMP_DOES_WRITE,
 	PMP_DOES_CONNECT,
 	PMP_DOES_ACCEPT,
 	PMP_DOES_WAIT_CHILD,
 	PMP_DOES_VFORK,
 	PMP_DOES_SEMOP,
-	PMP_DOES_POLL,	/* what fd watches, or so many descriptors */
+	PMP_DOES_POLL,	/* what fd watches, or several descriptors */
 	PMP_DOES_EVENT, /* of the kernel, without a descriptor */
 	PMP_DOES_SIGNAL,
 	PMP_DOES_SLEEP,
-	PMP_DOES_QUEUE, /* of messages: of System V if it has no fd */
+	PMP_DOES_QUEUE, /* of messages; a System V queue if it has no fd */
 	PMP_DOES_IO,	/* with a file or device */
 };
 
-/* Of which children it waits for the end. */
+/* The children that it waits for. */
 enum pmp_children { PMP_CHILD_ANY, PMP_CHILD_ONE, PMP_CHILD_PIDFD, PMP_CHILD_GROUP };
 
 struct pmp_semop {
@@ -40,19 +40,19 @@ struct pmp_semop {
 struct pmp_outside_call {
 	enum pmp_outside_does does;
 	enum pmp_outside_type lock; /* of PMP_DOES_LOCK */
-	bool write;		    /* the lock, to write */
+	bool write;		    /* the lock, for writing */
 	bool timed;
-	bool polls;	   /* it reads or writes later, in another call */
-	bool own_children; /* only of this thread, not of others of its process */
+	bool polls;	   /* it will read or write later, in another call */
+	bool own_children; /* only children of this thread, not of its process */
 	int fd;
 	enum pmp_children children;
-	pid_t child;	/* as the process numbers it */
+	pid_t child;	/* in the process's own namespace */
 	uint64_t range; /* PMP_DOES_LOCK by fcntl(): address of its struct flock; or 0 */
 	uint64_t address; /* PMP_DOES_CONNECT: of its sockaddr */
 	uint32_t length;  /* of that */
-	int set;	  /* of semaphores; a queue of System V */
-	uint32_t watched; /* descriptors of a poll; 0: not known */
-	uint64_t sleep;	  /* ns; 0: not known, until a time */
+	int set;	  /* id of semaphores, or of a System V queue */
+	uint32_t watched; /* descriptors of a poll; 0: unknown */
+	uint64_t sleep;	  /* ns; 0: unknown, or an absolute time */
 	size_t semop_count;
 	struct pmp_semop semops[PMP_SEMOPS_MAX];
 };
@@ -61,12 +61,12 @@ struct pmp_outside_call {
 struct pmp_blocked_call {
 	int number;
 	char state;	      /* of the thread */
-	const char *wchan;    /* of restart_syscall, which says nothing itself */
+	const char *wchan;    /* for restart_syscall, whose arguments tell nothing */
 	const uint64_t *args; /* six */
 	struct pmp_reader reader;
 };
 
-/* False, and PMP_DOES_NOTHING: it waits for nothing outside. */
+/* False, with PMP_DOES_NOTHING: it waits for nothing outside. */
 bool pmp_outside_decode(const struct pmp_blocked_call *in, struct pmp_outside_call *call);
 
 #endif

@@ -20,7 +20,7 @@ void pmp_outside_set_text(struct pmp_outside *what, const char *text)
 	snprintf(what->text, sizeof(what->text), "%s", text);
 }
 
-/* All of these have the same inode: the descriptor tells them apart. */
+/* All of these have the same inode, so the descriptor serves as the object. */
 static void name_anonymous(struct pmp_outsider *outsider)
 {
 	static const struct {

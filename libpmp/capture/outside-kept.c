@@ -9,7 +9,7 @@
 #include "libpmp.h"
 
 #define LOOK_EVERY PMP_S
-#define LOOK_SHARE 20 /* at most this part of a processor */
+#define LOOK_SHARE 20 /* looks take at most 1/20 of the time */
 
 static void forget(struct pmp_outside_kept *kept)
 {
@@ -94,7 +94,7 @@ static const struct pmp_kept_wait *find_wait(const struct pmp_outside_kept *kept
 		       compare_tids);
 }
 
-/* With the processes that have to do with it. */
+/* Add a thing with the processes involved. */
 static int add_thing(const struct pmp_outside_kept *kept, const struct pmp_outside *thing,
 		     struct pmp_sample *sample)
 {
@@ -105,7 +105,7 @@ static int add_thing(const struct pmp_outside_kept *kept, const struct pmp_outsi
 	return r;
 }
 
-/* added: for each thing its number in the sample, 0: it is not there yet. */
+/* added: index + 1 of each thing in the sample; 0: not added yet. */
 static int recall_wait(const struct pmp_outside_kept *kept, struct pmp_sample *sample,
 		       struct pmp_thread *thread, const struct pmp_kept_wait *wait,
 		       uint32_t *added)
@@ -122,7 +122,7 @@ static int recall_wait(const struct pmp_outside_kept *kept, struct pmp_sample *s
 	return 0;
 }
 
-/* Unchanged is since its stack was read, at the run count .proven. */
+/* An unchanged thread has not run since its stack was read, at run count .proven. */
 static bool slept_since(const struct pmp_kept_wait *wait, const struct pmp_thread *thread,
 			struct pmp_watch *watch, struct pmp_watches *watches,
 			const struct pmp_process *process)

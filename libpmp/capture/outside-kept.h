@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the last look for waits outside of a process has found. It takes long, compared with
- * a capture, and at 10 Hz it would be made ten times a second for connections that have been
- * idle for hours: so what it has found stays true for a while of threads that have not run.
+ * What the last look for waits outside a process found. A look takes long, compared with a
+ * capture, and at 10 Hz it would be repeated ten times a second for connections that have
+ * been idle for hours: so its results are reused for a while for threads that have not
+ * run.
  */
 #ifndef PMP_CAPTURE_OUTSIDE_KEPT_H
 #define PMP_CAPTURE_OUTSIDE_KEPT_H
@@ -16,9 +17,9 @@ struct pmp_kept_wait {
 	struct pmp_wait wait; /* .outside: index + 1 in outsides */
 };
 
-/* Zeroed, nothing is kept. */
+/* All zero: nothing is kept. */
 struct pmp_outside_kept {
-	uint64_t until;		     /* when the next look is due; 0: at once */
+	uint64_t until;		     /* when the next look is due; 0: now */
 	struct pmp_kept_wait *waits; /* sorted by tid */
 	size_t wait_count, wait_capacity;
 	struct pmp_outside *outsides;
@@ -29,11 +30,11 @@ struct pmp_outside_kept {
 	bool walk_cut;
 };
 
-/* Take from a sample what all of a look has found, but for locks of files, which change
- * hands. began: when it did (CLOCK_MONOTONIC, ns). 0 or PMP_ENOMEM: nothing is kept. */
+/* Keep what a look found, from a sample, except file locks, which change hands. began:
+ * when the look began (CLOCK_MONOTONIC, ns). 0 or PMP_ENOMEM: nothing is kept. */
 int pmp_outside_keep(struct pmp_outside_kept *kept, const struct pmp_sample *sample,
 		     struct pmp_watches *watches, uint64_t began);
-/* Give it to those threads of a later sample that have not run since. 0 or PMP_ENOMEM. */
+/* Apply it to threads of a later sample that have not run since. 0 or PMP_ENOMEM. */
 int pmp_outside_recall(const struct pmp_outside_kept *kept, struct pmp_sample *sample,
 		       struct pmp_watches *watches, const struct pmp_process *process);
 void pmp_outside_kept_free(struct pmp_outside_kept *kept);

@@ -20,13 +20,13 @@
 #include "base/scan.h"
 #include "capture/outside-event.h"
 
-#define TABLE_MAX ((size_t)8 << 20)	/* /proc/locks, net/tcp: more is not looked at */
+#define TABLE_MAX ((size_t)8 << 20)	/* /proc/locks, net/tcp: the rest is ignored */
 #define CHILDREN_TEXT ((size_t)1 << 20) /* of one thread */
-#define HOLDERS_MAX 64			/* locks in the way of one waiter */
+#define HOLDERS_MAX 64			/* conflicting locks of one waiter */
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-/* Do both have the same namespace of that type? */
+/* Does the process share our namespace of that type? */
 static bool shares_namespace(const struct pmp_process *process, const char *name)
 {
 	struct stat theirs, ours;
@@ -102,7 +102,7 @@ static int need_locks(struct pmp_look *look)
 	return r ? r : pmp_file_locks_sort(&look->locks);
 }
 
-/* The bytes that it wants, if its memory says so from the start of the file on. */
+/* The range that it wants, if its struct flock is relative to the start of the file. */
 static bool wanted_range(const struct pmp_look *look, const struct pmp_outsider *outsider,
 			 struct pmp_file_lock *lock)
 {
@@ -118,8 +118,8 @@ static bool wanted_range(const struct pmp_look *look, const struct pmp_outsider 
 	return true;
 }
 
-/* The waiting lock of that thread, or NULL. The kernel names its process only, and of OFD
- * locks not even that. */
+/* The waiting lock of that thread, or NULL. The kernel only names its process, and not
+ * even that for OFD locks. */
 static const struct pmp_file_lock *find_waiting(const struct pmp_look *look,
 						const struct pmp_outsider *outsider)
 {
@@ -171,8 +171,8 @@ static bool conflict(const struct pmp_file_lock *held, const struct pmp_file_loc
 		held->pid != waiter->pid);
 }
 
-/* It stands in the way. Whose a lock of a description is, only descriptors show, as a fork
- * shares it. */
+/* Add a conflicting lock. Only descriptors tell who has a lock of an open file
+ * description, because a fork shares it. */
 static int add_holder(struct pmp_look *look, struct pmp_outsider *outsider,
 		      const struct pmp_file_lock *held)
 {
@@ -193,7 +193,7 @@ static int add_holder(struct pmp_look *look, struct pmp_outsider *outsider,
 			     : 0;
 }
 
-/* All that stand in its way: they all have to go. */
+/* Add all conflicting locks: all must be released. */
 static int seek_holders(struct pmp_look *look, struct pmp_outsider *outsider)
 {
 	const struct pmp_file_lock *const *sorted = look->locks.sorted, *held;
@@ -236,9 +236,9 @@ static int read_tcp(struct pmp_look *look, const char *name)
 	return r;
 }
 
-/* Those of the target's own network namespace, whichever that is. A socket of IPv6 may be
- * connected to one of IPv4: all are in one table. The kernel walks its whole hash table for
- * one that is empty, too: 0.3 ms. 0 or PMP_ENOMEM. */
+/* Read the tables of the target's own network namespace. An IPv6 socket may be connected
+ * to an IPv4 one, so all are in one table. The kernel walks its whole hash table even if
+ * it is empty: 0.3 ms. 0 or PMP_ENOMEM. */
 static int need_tcp(struct pmp_look *look)
 {
 	if (look->has_tcp)
@@ -291,7 +291,7 @@ static struct pmp_scan unix_table(struct pmp_look *look)
 	return pmp_scan_text(look->unix_table.data, look->unix_table.length);
 }
 
-/* Whom it wants to be connected to has not answered: its address is in memory. */
+/* The peer that it connects to has not answered yet: its address is in memory. */
 static uint64_t find_listener(struct pmp_look *look, const struct pmp_outsider *outsider,
 			      struct pmp_outside *what)
 {
@@ -457,8 +457,8 @@ static pid_t read_own_pid(const struct pmp_look *look, pid_t child)
 	return pmp_status_read(AT_FDCWD, path, &status) == 0 ? status.ns_pid : -1;
 }
 
-/* The one that the process itself numbers so; 0: not found. Each is asked once for all who
- * wait for one of them. */
+/* The child with this pid in the process's own namespace; 0: not found. Each child is read
+ * once for all waiters. */
 static pid_t child_by_own_pid(struct pmp_look *look, pid_t own)
 {
 	for (size_t i = 0; i < look->child_count; i++) {
@@ -477,7 +477,8 @@ static bool has_its_memory(const struct pmp_look *look, pid_t child)
 	return syscall(SYS_kcmp, look->target->process.pid, child, KCMP_VM, 0, 0) == 0;
 }
 
-/* Of several children of a thread in vfork() the one that it waits for has its memory. */
+/* Of several children of a thread in vfork(), it waits for the one that shares its
+ * memory. */
 static void keep_vforked(struct pmp_look *look)
 {
 	for (size_t i = 0; i < look->child_count && look->child_count > 1; i++) {
@@ -530,7 +531,7 @@ static int seek_children(struct pmp_look *look, struct pmp_outsider *outsider)
 
 /* ---- semaphores of System V ------------------------------------------------------------- */
 
-/* Which of them cannot be done as they are? The first one, if that is not known. */
+/* The semaphore whose operation blocks; the first one if that is unknown. */
 static unsigned blocking_semaphore(const struct pmp_outside_call *call)
 {
 	for (size_t i = 0; i < call->semop_count; i++) {

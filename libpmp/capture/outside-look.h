@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What lies behind a call that waits for something outside of the process, and who has
- * to do with that: by /proc and the kernel's answers, once for all waiters. */
+/* What a call waits for outside the process, and which processes are involved: read from
+ * /proc and the kernel, once for all waiters. */
 #ifndef PMP_CAPTURE_OUTSIDE_LOOK_H
 #define PMP_CAPTURE_OUTSIDE_LOOK_H
 
@@ -9,19 +9,20 @@
 #include "capture/target.h"
 #include "proc/sockets.h"
 
-/* A process that has one of the objects open, or is one of them. */
+/* A process that has one of the objects open, or is one. */
 struct pmp_outside_found {
 	size_t record;
 	struct pmp_other other;
-	uint32_t order; /* in which they were found */
+	uint32_t order; /* in which it was found */
 };
 
 struct pmp_look_child {
 	pid_t pid;
-	pid_t own; /* as the process itself numbers it; 0: not asked yet, -1: unknown */
+	pid_t own; /* its pid in the process's own namespace; 0: not read yet, -1:
+		    * unknown */
 };
 
-/* What has been read, each when it was first needed. */
+/* What has been read so far, each when first needed. */
 struct pmp_look {
 	struct pmp_target *target;
 	struct pmp_outside_found *found;
@@ -33,18 +34,18 @@ struct pmp_look {
 	struct pmp_file_locks locks;
 	struct pmp_tcp_table tcp;
 	struct pmp_buf unix_table;
-	int unix_fd; /* -1: not opened, or there is none */
+	int unix_fd; /* -1: not opened, or none */
 	struct pmp_look_child *children;
 	size_t child_count, child_capacity;
-	bool has_children; /* those of all threads */
+	bool has_children; /* children of all threads */
 };
 
 void pmp_look_begin(struct pmp_look *look, struct pmp_target *target);
 void pmp_look_end(struct pmp_look *look);
-/* Fill wait and what of a waiter, but for who it waits for. 0 or PMP_ENOMEM. */
+/* Fill wait and what of a waiter, except whom it waits for. 0 or PMP_ENOMEM. */
 int pmp_look_at(struct pmp_look *look, struct pmp_outsider *outsider);
-/* Of the first waiter for a thing: who is known already goes to found, what has to be
- * looked for among all descriptors to seeks. 0 or PMP_ENOMEM. */
+/* For the first waiter for a thing: puts processes that are already known into found, and
+ * what must be searched for among all descriptors into seeks. 0 or PMP_ENOMEM. */
 int pmp_look_for_others(struct pmp_look *look, struct pmp_outsider *outsider);
 /* fd -1: none. 0 or PMP_ENOMEM. */
 int pmp_look_add(struct pmp_look *look, size_t record, pid_t pid, int fd,

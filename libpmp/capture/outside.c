@@ -16,14 +16,14 @@
 #include "capture/wait-read.h"
 
 #define NAPS_MAX 5	  /* of 1 ms, for threads that have just been stopped */
-#define WAITERS_MAX 65536 /* threads; of more the rest is not looked at */
+#define WAITERS_MAX 65536 /* threads; the rest is ignored */
 
 struct outside_search {
 	struct pmp_capture *capture;
 	struct pmp_look look;
 	struct pmp_outsider *items; /* sorted, see compare_things() */
 	size_t count, capacity;
-	bool only_locks; /* of files; all else is known from a capture before */
+	bool only_locks; /* file locks; everything else is known from an earlier capture */
 };
 
 /* ---- who waits ------------------------------------------------------------------------ */
@@ -36,8 +36,8 @@ static bool read_memory(void *arg, uint64_t address, void *data, size_t length)
 	       (ssize_t)length;
 }
 
-/* Is it asleep in the call that it was seen in? One with a timeout goes on after a stop as
- * restart_syscall, with the same arguments. */
+/* Is it asleep in the call that it was seen in? After a stop, a call with a timeout
+ * continues as restart_syscall, with the same arguments. */
 static bool is_in_call(const struct pmp_target *target, const struct pmp_thread *thread)
 {
 	struct pmp_syscall_file call;
@@ -60,7 +60,7 @@ static bool is_asleep(struct pmp_target *target, struct pmp_outsider *outsider)
 	return now.value && is_in_call(target, outsider->thread);
 }
 
-/* A sign of life: what one waiter takes is short, but there may be thousands. */
+/* A sign of life: one waiter takes little time, but there may be thousands. */
 static void beat(const struct outside_search *search)
 {
 	const struct pmp_target_options *options = &search->capture->target->options;
@@ -101,8 +101,8 @@ static int add_outsider(struct outside_search *search,
 	return 0;
 }
 
-/* Of the threads with these numbers; those that have still to fall asleep again after a
- * stop stay in the list. */
+/* Collect from the threads with these numbers; those that have not yet fallen asleep again
+ * after a stop stay in the list. */
 static int collect_asleep(struct outside_search *search, size_t *numbers, size_t *count)
 {
 	struct pmp_thread *threads = search->capture->sample->threads;
@@ -128,7 +128,7 @@ static int collect_asleep(struct outside_search *search, size_t *numbers, size_t
 	return 0;
 }
 
-/* Who waits for something outside, and has not run since. */
+/* Collect threads that wait for something outside, and have not run since. */
 static int collect(struct outside_search *search)
 {
 	const struct timespec nap = { .tv_nsec = PMP_MS };
@@ -166,7 +166,7 @@ static int compare_locks(const struct pmp_file_lock *one,
 	return by ? by : order(one->waits, other->waits);
 }
 
-/* Equal are those that wait for the same, in the same way. */
+/* Equal: they wait for the same thing in the same way. */
 static int compare_things(const void *a, const void *b)
 {
 	const struct pmp_outsider *one = a, *other = b;
@@ -205,7 +205,7 @@ static int look_for_others(struct outside_search *search)
 	return r;
 }
 
-/* What a descriptor that was found has to do with it; PMP_ROLE_COUNT: nothing. */
+/* The role of a descriptor that was found; PMP_ROLE_COUNT: none. */
 static enum pmp_role role_of(const struct pmp_outsider *outsider, unsigned flags)
 {
 	unsigned access = flags & O_ACCMODE;
@@ -263,7 +263,7 @@ static int compare_found(const void *a, const void *b)
 	return by ? by : order(one->order, other->order);
 }
 
-/* False: it has ended. */
+/* False: it has exited. */
 static bool read_name(pid_t pid, char name[PMP_NAME_SIZE])
 {
 	struct pmp_stat stat;
@@ -276,7 +276,7 @@ static bool read_name(pid_t pid, char name[PMP_NAME_SIZE])
 	return true;
 }
 
-/* The first that was found of it, or where it would be. */
+/* The first entry of this record, or where it would be. */
 static size_t first_found(const struct pmp_look *look, size_t count, size_t record)
 {
 	size_t low = 0, high = count;
@@ -292,7 +292,7 @@ static size_t first_found(const struct pmp_look *look, size_t count, size_t reco
 	return low;
 }
 
-/* A lock that no descriptor has shown is that of the process which took it. */
+/* If no descriptor has the lock, attribute it to the process that took it. */
 static int add_takers(struct outside_search *search)
 {
 	struct pmp_look *look = &search->look;
@@ -409,7 +409,7 @@ static int name_holder(struct pmp_sample *sample, struct pmp_wait *wait)
 
 	if (!other.pid || !read_name(wait->holder, other.name))
 		return 0;
-	/* Mostly it is the same one for all. */
+	/* Mostly all have the same holder. */
 	if (!sample->outside_count ||
 	    sample->outsides[sample->outside_count - 1].type != PMP_OUTSIDE_NONE ||
 	    sample->others[sample->other_count - 1].tid != wait->holder) {

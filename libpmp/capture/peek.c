@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looking at blocked threads: read, walk, and only then is it known to be true. */
+/* Looking at blocked threads: read first, then verify that the thread slept, then walk. */
 #include "capture/peek.h"
 
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include "capture/wait.h"
 #include "proc/maps.h"
 
-#define PEEK_TRIES 5 /* with larger and larger copies */
+#define PEEK_TRIES 5 /* with increasing copy sizes */
 #define NO_GUESS SIZE_MAX
-#define DISTANCE_MAX (1u << 20) /* of a frame that is learned */
-#define FAULT_NAP 50 /* us: time to run for a thread that is believed to sleep */
+#define DISTANCE_MAX (1u << 20) /* largest distance learned */
+#define FAULT_NAP 50		/* us: lets a thread run that is believed to sleep */
 
 /* ---- learning -------------------------------------------------------------------- */
 
@@ -69,16 +69,16 @@ struct peek {
 	struct pmp_target *target; /* of that */
 	struct pmp_stack_reader *reader;
 	const struct pmp_walk *walk;
-	bool may_learn; /* believe in what was learned */
+	bool may_learn; /* trust learned distances */
 	size_t guess;	/* the frame whose frame pointer is a guess */
 	uint64_t fp;
-	uint64_t pc; /* of that frame, or of the one that has none */
+	uint64_t pc; /* of that frame, or of the one without a frame pointer */
 	bool searched;
 };
 
 /*
- * Read the stack. It is as consistent as a stop would give if the thread has not run
- * since it was found blocked: if its run count is the same as before.
+ * Read the stack. It is as consistent as in a stop if the thread has not run since it was
+ * found blocked, that is, if its run count is unchanged.
  */
 static int read_asleep(struct pmp_target *target, struct pmp_work *work,
 		       struct pmp_stop_request *request, struct pmp_kernel_stack *kernel)
@@ -123,7 +123,7 @@ static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64
 	bool exact = peek->walk->frames[frame].flags & PMP_FRAME_EXACT;
 	uint64_t distance;
 
-	/* A second guess would stand on the first. */
+	/* A second guess would depend on the first. */
 	*fp = peek->fp;
 	if (peek->guess != NO_GUESS)
 		return peek->guess == frame;
@@ -141,7 +141,7 @@ static bool find_fp(void *arg, const struct pmp_regs *regs, size_t frame, uint64
 	return true;
 }
 
-/* A guess has to lead to the root, by calls that fit; else nothing stands on it. */
+/* A guess is accepted only if it leads to the root, by calls that fit. */
 static bool guess_holds(struct peek *peek, const struct pmp_walk *walk)
 {
 	return peek->guess == NO_GUESS ||
@@ -170,13 +170,13 @@ static int walk_asleep(struct peek *peek, struct pmp_walk *walk)
 		return r;
 	if (peek->reader->missed && walk->end == PMP_END_UNREADABLE)
 		return r;
-	/* What was learned is wrong here. */
+	/* The learned distance is wrong here. */
 	pmp_fp_cache_forbid(peek->target->fp_cache, peek->pc);
 	peek->may_learn = false;
 	return walk_once(peek, walk);
 }
 
-/* Has a stop in the same call found no more than this? */
+/* Did a stop in the same call find no more than this? */
 static bool is_dead_end(const struct pmp_work *work, const struct pmp_walk *walk)
 {
 	const struct pmp_dead_end *end = &work->watch->dead_end;
@@ -231,7 +231,7 @@ int pmp_peek(struct pmp_capture *capture, struct pmp_work *work,
 		    walk->end != PMP_END_DEPTH) {
 			if (pmp_stack_want_more(target, work->watch, &reader))
 				continue;
-			/* A stop would copy no more than this. */
+			/* A stop would not copy more than this. */
 			if (walk->end == PMP_END_UNREADABLE)
 				walk->end = PMP_END_COPY;
 		}

@@ -83,8 +83,8 @@ static int walk_once(struct pmp_target *target, const struct pmp_heap_entry *ent
 }
 
 /*
- * Without the recorder's own frames, inside and where a thread begins; in their place the
- * function that was called. At most one is put in, as the innermost one is the recorder's.
+ * Remove the recorder's own frames, at the innermost end and where a thread begins. The
+ * function that was called replaces the innermost one, which is the recorder's.
  */
 static size_t replace_frames(struct pmp_raw_frame *frames, size_t count,
 			     const struct pmp_heap_process *process, uint64_t function)
@@ -118,7 +118,7 @@ int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *
 
 	*count = 0;
 	*end = PMP_END_MOVED;
-	/* The process has executed another program since. */
+	/* The process has exec'ed another program since. */
 	if (!is_code(target, entry->record.regs[PMP_HEAP_REG_PC]) &&
 	    (capture->maps_fresh || pmp_maps_refresh_now(capture, NULL) < 0 ||
 	     !is_code(target, entry->record.regs[PMP_HEAP_REG_PC])))
@@ -134,7 +134,7 @@ int pmp_recorded_walk(struct pmp_capture *capture, const struct pmp_heap_entry *
 	*end = walk.end;
 	if (walk.end == PMP_END_UNREADABLE)
 		*end = entry->record.other_stack ? PMP_END_OTHER_STACK : PMP_END_COPY;
-	/* The return address into what was closed since: nothing that has a name. */
+	/* Drop return addresses into code that was unmapped since: they have no name. */
 	while (walk.count && !is_code(target, walk.frames[walk.count - 1].pc)) {
 		walk.count--;
 		*end = PMP_END_MOVED;
@@ -154,7 +154,7 @@ int pmp_recorded_begin(struct pmp_capture *capture, bool new_program,
 
 	if (r == 0 && new_program && !capture->maps_fresh)
 		r = pmp_maps_refresh_now(capture, err);
-	/* Those that were read before are another program's. */
+	/* Maps read before are those of another program. */
 	if (r < 0 && new_program)
 		return r;
 	if (r == 0 || target->maps)
@@ -165,7 +165,7 @@ int pmp_recorded_begin(struct pmp_capture *capture, bool new_program,
 	return 0;
 }
 
-/* The frames that are the same as before; *moved: there are others after them. */
+/* The number of frames up to the first one whose code has changed. */
 static uint32_t count_same(const struct pmp_capture *capture,
 			   const struct pmp_raw_frame *frames, uint32_t count)
 {

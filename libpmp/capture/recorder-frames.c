@@ -11,12 +11,12 @@ struct hiding {
 	const struct pmp_heap_process *process;
 	uint64_t start, end; /* of its code */
 	struct pmp_raw_frame *frames;
-	size_t kept;  /* of those so far */
-	size_t floor; /* the first of them that no signal has come after */
+	size_t kept;  /* frames kept so far */
+	size_t floor; /* the first kept frame after the last signal frame */
 };
 
-/* Where the instruction lies that a frame is at: a return address may be after the end of
- * its function. */
+/* The address of a frame's instruction: a return address may be past the end of its
+ * function. */
 static uint64_t at(const struct pmp_raw_frame *frame)
 {
 	return frame->flags & PMP_FRAME_EXACT ? frame->pc : frame->pc - 1;
@@ -29,7 +29,7 @@ static bool is_own(const struct hiding *hiding, const struct pmp_raw_frame *fram
 	return pc >= hiding->start && pc < hiding->end;
 }
 
-/* The function behind that of the recorder in which it is; 0: none. */
+/* The real function that the recorder's function at this frame wraps; 0: none. */
 static uint64_t next_of(const struct hiding *hiding, const struct pmp_raw_frame *frame)
 {
 	uint32_t count = hiding->process->code_count;
@@ -45,8 +45,9 @@ static uint64_t next_of(const struct hiding *hiding, const struct pmp_raw_frame 
 }
 
 /*
- * Frames [from, to) are the recorder's. A single one has called what is inside of it, if that
- * is anything but a signal. Else it is at work for itself, and so is what it has called.
+ * Frames [from, to) are the recorder's. A single one has only passed on the call, if the
+ * frames inside it are not those of a signal. Otherwise the recorder, with all it called,
+ * is working for itself.
  */
 static void hide_run(struct hiding *hiding, size_t from, size_t to)
 {

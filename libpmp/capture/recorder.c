@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recorder as pmp has it: which processes write into its memory, and their records in
- * batches. A process is an entry; one that executes another program takes the next one.
+ * The reading side of a recorder: which processes write into its memory, and their records
+ * in batches. Each process has an entry; an exec takes a new one.
  */
 #include "capture/recorder.h"
 
@@ -29,12 +29,12 @@
 #define RECORDS_MOST 4096 /* read in one call */
 #define RATE_MOST (UINT64_C(1) << 30)
 #define FRAMES_MOST ((size_t)1 << 20)
-#define RECORDS_FEW 500		  /* a second: twice as many are not too many */
-#define NAMES 1024		  /* of threads */
+#define RECORDS_FEW 500		  /* per second: twice as many are acceptable */
+#define NAMES 1024		  /* of threads, cached */
 #define NAME_AGE PMP_S		  /* until it is read again */
 #define TOTALS_EVERY (PMP_S / 10) /* if nothing else is new */
-#define ENDS_EVERY (PMP_S / 20)	  /* whether children have ended */
-#define BEGIN_TIME (100 * PMP_MS) /* for processes that are new, in one reading */
+#define ENDS_EVERY (PMP_S / 20)	  /* check whether children have exited */
+#define BEGIN_TIME (100 * PMP_MS) /* for new processes, per call */
 
 _Static_assert((int)PMP_RECORDED_MOST == PMP_HEAP_PROCESSES, "each has an entry");
 
@@ -47,30 +47,30 @@ struct thread_name {
 /* One entry. */
 struct recorded {
 	bool known;
-	bool replaced;			 /* by another program of the same process */
-	bool ended;			 /* one that is no target: by its own end */
-	struct pmp_heap_process process; /* a copy of what it says of itself */
+	bool replaced;			 /* by an exec in the same process */
+	bool ended;			 /* has exited, and was not a target */
+	struct pmp_heap_process process; /* a copy of what it says about itself */
 	struct pmp_heap_batch *batch;
 	struct pmp_heap_totals sent;
 	uint64_t sent_time;
-	uint64_t stackless; /* samples: there were no maps to walk their stacks by */
-	bool has_maps;	    /* have been read, of this program */
+	uint64_t stackless; /* samples without maps to walk their stacks with */
+	bool has_maps;	    /* of this program have been read */
 	bool batch_begun;
-	struct pmp_capture capture; /* of this batch; target: NULL if there is none */
+	struct pmp_capture capture; /* of this batch; target is NULL if there is none */
 };
 
 struct pmp_recorder {
 	struct pmp_heap_shared shared;
 	struct pmp_heap_ring ring;
 	int memory, file;
-	bool begun; /* by this process: it may be another one's child */
+	bool begun; /* by this process, which may be a child of the creator */
 	uint64_t ends_checked;
-	size_t next_process; /* to be looked at first for one that is new */
-	uint64_t rate;	     /* that is asked for */
+	size_t next_process; /* where to look first for a new one */
+	uint64_t rate;	     /* requested rate */
 	struct {
 		uint64_t begin, records;
 		uint64_t fullest; /* bytes in the ring */
-	} load;			  /* since the rate was last looked at */
+	} load;			  /* since the rate was last adjusted */
 	struct recorded recorded[PMP_HEAP_PROCESSES];
 	struct thread_name names[NAMES];
 };
@@ -156,7 +156,7 @@ static int not_permitted(pid_t pid, struct pmp_error *err)
 	return r;
 }
 
-/* sys_errno: of looking for it. */
+/* sys_errno: from looking for the recorder. */
 static int not_recorded(pid_t pid, int sys_errno, struct pmp_error *err)
 {
 	char path[64], name[PMP_NAME_SIZE];
@@ -246,7 +246,7 @@ void pmp_recorder_speed_up(struct pmp_recorder *recorder)
 	recorder->load.records = recorder->load.fullest = 0;
 }
 
-/* Of several programs that a process has executed the last one. */
+/* If a process has exec'ed several programs, the last one. */
 const struct pmp_heap_process *pmp_recorder_process(const struct pmp_recorder *recorder,
 						    pid_t pid)
 {
@@ -303,7 +303,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* As they are now. */
+/* Read the current totals. */
 static void read_totals(const struct pmp_recorder *recorder, size_t index,
 			struct pmp_heap_totals *totals)
 {
@@ -343,7 +343,7 @@ static void read_totals(const struct pmp_recorder *recorder, size_t index,
 	fill_kinds(&process, totals);
 }
 
-/* What one read has seen of the peak stays seen. */
+/* The peak never decreases from one read to the next. */
 static void keep_peak(struct recorded *recorded, struct pmp_heap_totals *totals,
 		      uint64_t now)
 {
@@ -406,15 +406,15 @@ static int add_event(struct recorded *recorded, const struct pmp_heap_record *re
 			       frames);
 }
 
-/* The command waits for that. */
+/* The command waits for this. */
 static void set_known(struct pmp_heap_process *process)
 {
 	__atomic_store_n(&process->is_known, 1, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &process->is_known, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The first record of a batch finds the target. One that was too short to be read, or is not
- * sampled, has none, or no maps: its records come without frames. */
+/* The first record of a batch looks up the target. A process that lived too briefly to be
+ * read, or is not sampled, has none, or no maps: its records have no frames. */
 static void begin_batch(struct pmp_recorder *recorder, size_t index,
 			const struct pmp_recorder_calls *calls)
 {
@@ -502,7 +502,7 @@ static void free_entry(struct pmp_recorder *recorder, size_t index)
 	recorder->recorded[index].known = false;
 }
 
-/* An earlier program of the same process: what it has written is before the next one's. */
+/* Mark an earlier program of the same process: its records precede the new one's. */
 static void end_earlier(struct pmp_recorder *recorder, size_t index)
 {
 	const uint32_t pid = recorder->recorded[index].process.pid;
@@ -513,7 +513,7 @@ static void end_earlier(struct pmp_recorder *recorder, size_t index)
 			recorder->recorded[i].replaced = true;
 }
 
-/* drained: what was written down before the last look at ends has been read. */
+/* drained: everything written before the last check for exits has been read. */
 static void free_ended(struct pmp_recorder *recorder, bool drained)
 {
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
@@ -525,8 +525,8 @@ static void free_ended(struct pmp_recorder *recorder, bool drained)
 	}
 }
 
-/* All its threads, also if it was not waited for yet: the first one may end before others,
- * whose number is in the links of their folder. */
+/* Have all its threads exited, even if it is still a zombie? The leader may exit before
+ * others, whose number shows in the link count of the task directory. */
 static bool has_ended(pid_t pid)
 {
 	struct pmp_stat stat;
@@ -542,7 +542,8 @@ static bool has_ended(pid_t pid)
 	return fstatat(AT_FDCWD, path, &folder, 0) < 0 || folder.st_nlink <= 3;
 }
 
-/* Of those that are no targets, as children which are short, no one says that they end. */
+/* Nobody reports the exit of processes that are not targets, such as short-lived
+ * children. */
 static void find_ended(struct pmp_recorder *recorder,
 		       const struct pmp_recorder_calls *calls, uint64_t now, bool all)
 {
@@ -562,8 +563,8 @@ static void find_ended(struct pmp_recorder *recorder,
 	}
 }
 
-/* They may have many mappings, or say again and again that they have just begun: those for
- * which there is no time come first the next time. */
+/* New processes may have many mappings, or exec again and again: those for which time runs
+ * out come first in the next call. */
 static int find_processes(struct pmp_recorder *recorder,
 			  const struct pmp_recorder_calls *calls, uint64_t now)
 {
@@ -584,7 +585,7 @@ static int find_processes(struct pmp_recorder *recorder,
 		if (r < 0)
 			return r;
 		end_earlier(recorder, i);
-		/* Before it can have ended. */
+		/* Before it can exit. */
 		begin_batch(recorder, i, calls);
 	}
 	return 0;
@@ -592,7 +593,7 @@ static int find_processes(struct pmp_recorder *recorder,
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* Its numbers come first, and nothing lies between them. */
+/* The numbers come first in the struct, without padding. */
 static bool has_changed(const struct pmp_heap_totals *totals,
 			const struct pmp_heap_totals *sent)
 {
@@ -608,7 +609,7 @@ static bool is_worth(const struct recorded *recorded,
 		has_changed(totals, &recorded->sent));
 }
 
-/* ended: its last one. */
+/* ended: this is the last batch. */
 static void send_batch(struct pmp_recorder *recorder, size_t index,
 		       const struct pmp_recorder_calls *calls, uint64_t now, bool all,
 		       bool ended)
@@ -655,7 +656,7 @@ static void note_filling(struct pmp_recorder *recorder)
 		recorder->load.fullest = filled;
 }
 
-/* 1: there may be more. */
+/* Returns 1 if there may be more. */
 static int read_records(struct pmp_recorder *recorder,
 			const struct pmp_recorder_calls *calls, uint64_t now)
 {
@@ -675,7 +676,7 @@ static int read_records(struct pmp_recorder *recorder,
 	return 0;
 }
 
-/* Programs that were replaced first: what has begun comes after them. */
+/* Replaced programs come first, because those that replaced them follow. */
 static void send_all(struct pmp_recorder *recorder,
 		     const struct pmp_recorder_calls *calls, bool all, bool drained)
 {
@@ -708,7 +709,7 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 	if (r == 0)
 		r = read_records(recorder, calls, now);
 	if (r == 0 && all)
-		/* As if it had been waited for. */
+		/* As if the wait for incomplete records had timed out. */
 		r = read_records(recorder, calls, now + 2 * PMP_S);
 	drained = r == 0 && pmp_heap_ring_is_empty(&recorder->ring);
 	send_all(recorder, calls, all, drained);

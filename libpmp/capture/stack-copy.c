@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Copies of stacks: their sizes are learned per thread; walks read from them only. */
+/* Copies of stacks: their sizes are learned per thread; walks read stacks only from
+ * them. */
 #include "capture/stack-copy.h"
 
 #include "capture/maps-refresh.h"
@@ -9,10 +10,10 @@
 
 #define COPY_FIRST (16u << 10) /* bytes of a stack never seen before */
 #define COPY_LEAST (4u << 10)
-#define COPY_MOST (512u << 10)	       /* of one thread, all pieces */
-#define COPIES_MOST ((size_t)64 << 20) /* of all threads that are stopped together */
+#define COPY_MOST (512u << 10)	       /* all pieces of one thread */
+#define COPIES_MOST ((size_t)64 << 20) /* of all threads stopped together */
 #define COPY_MARGIN 1024u	       /* beyond what was needed last time */
-#define COPY_BELOW 128u /* of another piece of stack, below the address missed */
+#define COPY_BELOW 128u /* where another piece begins, below the missed address */
 
 /* ---- reading --------------------------------------------------------------------- */
 
@@ -78,7 +79,6 @@ static int walk_once(struct pmp_target *target, struct pmp_stack_reader *reader,
 	return pmp_walk(target->unwinder, &reader->regs, &memory, walk);
 }
 
-/* Unwind; once more with new maps if they turn out to be old. */
 int pmp_stack_walk(struct pmp_capture *capture, struct pmp_stack_reader *reader,
 		   struct pmp_walk *walk)
 {
@@ -124,7 +124,7 @@ static size_t total_want(const struct pmp_watch *watch)
 	return total;
 }
 
-/* The range that ends before address in the same region, or -1. */
+/* The range in the same region that begins at or below address, or -1. */
 static int range_below(const struct pmp_target *target,
 		       const struct pmp_stop_request *request, uint64_t address)
 {
@@ -137,7 +137,6 @@ static int range_below(const struct pmp_target *target,
 	return -1;
 }
 
-/* Ask for the missed address next time. False: more than is copied at most. */
 bool pmp_stack_want_more(struct pmp_target *target, struct pmp_watch *watch,
 			 const struct pmp_stack_reader *reader)
 {
@@ -166,7 +165,6 @@ bool pmp_stack_want_more(struct pmp_target *target, struct pmp_watch *watch,
 	return true;
 }
 
-/* Remember what was needed, for the next sample. */
 void pmp_stack_learn(struct pmp_watch *watch, const struct pmp_stack_reader *reader)
 {
 	size_t kept = 0, room = COPY_MOST - total_want(watch);
@@ -211,8 +209,8 @@ static size_t total_of_all(const struct pmp_work *works, size_t count, size_t mo
 	return total;
 }
 
-/* How much to copy of a thread at most, so that all copies fit into COPIES_MOST: they are
- * made while all threads are held. Only the deepest stacks are cut. */
+/* The most to copy from each thread, so that all copies fit into COPIES_MOST, because they
+ * are made while all threads are held. Only the deepest stacks are truncated. */
 static size_t share_of_each(const struct pmp_work *works, size_t count)
 {
 	size_t most = COPY_MOST, fits = COPY_LEAST;
@@ -230,7 +228,8 @@ static size_t share_of_each(const struct pmp_work *works, size_t count)
 	return fits;
 }
 
-/* What is wanted of the stack of a thread, up to most bytes, and where it goes. */
+/* Fill the ranges wanted from the stack of a thread, up to most bytes, and their
+ * buffers. */
 static size_t prepare_ranges(const struct pmp_watch *watch, size_t most, uint8_t *copies,
 			     struct pmp_stop_request *request)
 {
@@ -248,7 +247,7 @@ static size_t prepare_ranges(const struct pmp_watch *watch, size_t most, uint8_t
 	return at;
 }
 
-/* Where the copies of a batch go. Touched before anything is held. */
+/* The memset faults the buffer in before any thread is held. */
 int pmp_stack_prepare(struct pmp_workspace *workspace, const struct pmp_work *works,
 		      struct pmp_stop_request *requests, size_t count)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Calls that a stop would disturb, known from what /proc says of a sleeping
- * thread: its system call and arguments. Where it depends on the descriptor (a
- * timeout set on a socket makes it return EINTR), a duplicate is peeked at
- * for a moment; if that is not possible the call counts as one that is disturbed.
+ * Calls that a stop would disturb, recognized by what /proc says about a
+ * sleeping thread: its system call and arguments. If it depends on the
+ * descriptor (a timeout set on a socket makes the call return EINTR), a
+ * duplicate of it is checked; if that is impossible, the call counts as
+ * disturbed.
  */
 #include "capture/stop-policy.h"
 
@@ -24,8 +25,8 @@
 
 /* What a stop does to a call. */
 enum on_stop {
-	FAILS,	     /* EINTR, or it starts again with its whole timeout */
-	SHORT_COUNT, /* what was transferred so far is returned */
+	FAILS,	     /* EINTR, or it restarts with its full timeout */
+	SHORT_COUNT, /* returns what was transferred so far */
 	IF_RCVTIMEO, /* EINTR if the socket (first argument) has a receive timeout */
 	IF_SNDTIMEO,
 };
@@ -63,11 +64,11 @@ static const struct {
 	{ SYS_sendfile, SHORT_COUNT, -1 },
 	{ SYS_splice, SHORT_COUNT, -1 },
 	{ SYS_vmsplice, SHORT_COUNT, -1 },
-	/* It cannot be restarted; with SO_LINGER the rest would be cut off. */
+	/* It cannot be restarted; with SO_LINGER, unsent data would be lost. */
 	{ SYS_close, FAILS, -1 },
 };
 
-/* Is descriptor fd of the process a socket? Without touching it. */
+/* Is descriptor fd of the process a socket? Does not touch it. */
 static bool is_socket(const struct pmp_process *process, uint64_t fd)
 {
 	char path[40], target[16];

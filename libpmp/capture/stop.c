@@ -4,16 +4,15 @@
  *
  *   NEW --SEIZE, INTERRUPT--> WAITING --waitpid--> HELD --DETACH--> OVER
  *                                |                   |
- *                                |                   '- DETACH fails: pending, tried
- * again
+ *                                |                   '- DETACH fails: pending, retried
  *                                |- exit: OVER (waitpid has reaped it)
- *                                '- deadline: pending stops, released when it stops
+ *                                '- deadline: pending stop, released when it stops
  *
- * What waitpid reports is our own stop (status >> 16 == PTRACE_EVENT_STOP) or a
- * signal on its way to the thread, which DETACH then delivers with all it
- * carries. A group stop shows as an event stop too; DETACH leaves it stopped, as
- * it was. Where another thread of this process has taken the report, by waitpid(-1),
- * PTRACE_GETSIGINFO says the same, and DETACH does not need the report.
+ * waitpid reports either our own stop (status >> 16 == PTRACE_EVENT_STOP) or a signal
+ * being delivered to the thread, which DETACH then delivers with its siginfo. A group stop
+ * also shows as an event stop; DETACH leaves the thread stopped, as it was. If another
+ * thread of this process has taken the report, by waitpid(-1), PTRACE_GETSIGINFO tells the
+ * same, and DETACH does not need the report.
  */
 #include "capture/stop.h"
 
@@ -37,57 +36,57 @@
 #define DEADLINE_TOGETHER (50 * PMP_MS) /* all others are held until then */
 #define SPIN (20 * PMP_US)		/* polling, before the first nap */
 #define NAP (1 * PMP_MS)	/* polling interval for a thread that has not stopped */
-#define NAP_BLIND (50 * PMP_US) /* the same where no SIGCHLD may end it */
-#define STUCK_AFTER (100 * PMP_MS) /* a pending stop that may take for ever */
-#define STUCK_EACH (1 * PMP_MS)	   /* how often it is looked for then */
-#define LOST_AFTER (1 * PMP_MS) /* a stop whose report has not come by then may be lost */
-#define RENEW_AFTER (100 * PMP_MS) /* of a watchdog, between two stops of a batch */
+#define NAP_BLIND (50 * PMP_US) /* the same if no SIGCHLD may end it */
+#define STUCK_AFTER (100 * PMP_MS) /* a pending stop that may never happen */
+#define STUCK_EACH (1 * PMP_MS)	   /* polling interval for such a stop */
+#define LOST_AFTER (1 * PMP_MS)	   /* after that the report of a stop may be lost */
+#define RENEW_AFTER (100 * PMP_MS) /* the watchdog, between two stops of a batch */
 #define FREE_NAPS 20		   /* a last chance for threads with pending stops */
 #define RED_ZONE 128		   /* below the stack pointer, in use by leaf functions */
 
 enum phase { NEW, WAITING, HELD, OVER };
 
-/* Does the SIGCHLD of a stop end our naps? It does not where the program ignores it or
- * wants none for stops (SA_NOCLDSTOP), or where another thread of it takes it. */
+/* Does the SIGCHLD of a stop end our naps? It does not if the program ignores it or wants
+ * none for stops (SA_NOCLDSTOP), or if another of its threads takes it. */
 enum waking { NOT_SEEN_YET, SEEN, MISSED };
 
-/* A thread that we have seized and that has not been released yet. */
+/* A thread that we have seized and not released yet. */
 struct pending {
 	pid_t tid;
 	enum phase phase; /* WAITING or HELD */
 	int signal;
 	uint64_t since;
-	uint64_t polled; /* when it was last seen not to have stopped */
+	uint64_t polled; /* when it was last seen not stopped */
 };
 
 struct pmp_stopper {
-	const struct pmp_process *process; /* NULL: of a closed target */
+	const struct pmp_process *process; /* NULL: the target is closed */
 	pid_t pid;
-	const struct pmp_target_options *options; /* NULL with it */
+	const struct pmp_target_options *options; /* NULL: likewise */
 	struct pmp_stopper *next;		  /* in the list of closed ones */
 
 	struct pending *pending;
 	size_t pending_count, pending_capacity;
-	uint64_t pending_stopped; /* ns that those released were held at most, not yet
-				     reported */
+	uint64_t pending_stopped; /* maximum ns that released ones were held, not yet
+				   * reported */
 
 	sigset_t sigchld, old_mask;
-	bool took_sigchld;    /* one or more in this section, ... */
-	bool foreign_sigchld; /* ... not of a stop */
+	bool took_sigchld;    /* at least one in this section, ... */
+	bool foreign_sigchld; /* ... not for a stop */
 	enum waking waking;
-	bool overslept; /* no SIGCHLD has ended the last nap, where one should have */
-	struct pmp_scheduling usual; /* what it is when it is not raised */
-	bool may_raise;		     /* scheduling priority, until refused */
+	bool overslept; /* no SIGCHLD ended the last nap, although one should have */
+	struct pmp_scheduling usual; /* scheduling when not raised */
+	bool may_raise;		     /* the scheduling priority, until refused */
 	bool raised;
-	bool may_spin;	    /* there is another processor to stop on */
+	bool may_spin;	    /* there is another processor for the thread to stop on */
 	uint64_t woken;	    /* when the last nap ended */
 	uint64_t announced; /* when options->holding was called last */
 };
 
-/* Those of closed targets whose threads have not stopped yet. Only the thread that has
- * seized them can release them, and when it ends the kernel does. */
+/* Stoppers of closed targets with threads that have not stopped yet. Only the thread that
+ * seized them can release them, or the kernel when it exits. */
 static _Thread_local struct pmp_stopper *closed;
-/* Has their memory freed when the thread ends. */
+/* Frees their memory when the thread exits. */
 static pthread_key_t closed_key;
 static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
 static bool closed_has_key;
@@ -133,7 +132,7 @@ static void make_closed_key(void)
 	closed_has_key = pthread_key_create(&closed_key, free_closed) == 0;
 }
 
-/* Without a key the memory is lost with the thread; nothing is held for that. */
+/* Without a key the memory leaks when the thread exits, but no thread stays held. */
 static void keep_closed(struct pmp_stopper *stopper)
 {
 	stopper->next = closed;
@@ -143,18 +142,18 @@ static void keep_closed(struct pmp_stopper *stopper)
 		pthread_setspecific(closed_key, &closed);
 }
 
-/* What has a priority or a deadline of its own keeps it: only its owner can give those
- * back. */
+/* A thread with a real-time priority or deadline keeps it, because only its owner could
+ * restore it. */
 static bool is_usual(unsigned policy)
 {
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
 
 /*
- * A raised priority is the largest lever against long stops on a loaded machine: the
- * moment the thread has stopped, we run. It does not keep a thread from coming to its
- * stop on the same processor, as we sleep until it has. Without SCHED_RESET_ON_FORK,
- * which only the privileged can take back.
+ * A raised priority helps most against long stops on a loaded machine: we run as soon as
+ * the thread has stopped. It does not keep a thread on the same processor from reaching
+ * its stop, because we sleep until then. SCHED_RESET_ON_FORK is not used, because only
+ * privileged processes can undo it.
  */
 static void raise_priority(struct pmp_stopper *stopper)
 {
@@ -211,7 +210,7 @@ void pmp_stopper_free(struct pmp_stopper *stopper)
 	keep_closed(stopper);
 }
 
-/* Before the first and after the last of a batch. */
+/* Enclose a batch of stops. */
 static void section_begin(struct pmp_stopper *stopper)
 {
 	announce(stopper, true);
@@ -234,9 +233,9 @@ static bool all_are_stuck(const struct pmp_stopper *stopper, uint64_t now)
 	return true;
 }
 
-/* Nothing is held any more, so that we may be left without a processor. While stops
- * are pending a thread may stop at any time; for those that may take for ever the high
- * priority is not kept. */
+/* No thread is held any more, so we may lose the processor. While stops are pending, a
+ * thread may stop at any time; but the priority is not kept high for stops that may never
+ * happen. */
 static void rest(struct pmp_stopper *stopper)
 {
 	const uint64_t now = pmp_clock();
@@ -247,8 +246,8 @@ static void rest(struct pmp_stopper *stopper)
 		lower_priority(stopper);
 }
 
-/* Has this process a child whose report has not been taken yet? Its SIGCHLD may have been
- * one with that of a stop: there is at most one pending. */
+/* Does this process have a child whose report has not been taken yet? Its SIGCHLD may have
+ * been merged with that of a stop, because at most one is pending. */
 static bool has_report(void)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -258,7 +257,7 @@ static bool has_report(void)
 	       info.si_pid != 0;
 }
 
-/* To the process, not to this thread: another one may be the one that waits for it. */
+/* Sent to the process, not to this thread: another thread may be waiting for it. */
 static void pass_on_sigchld(const struct pmp_stopper *stopper)
 {
 	if (stopper->foreign_sigchld || (stopper->took_sigchld && has_report()))
@@ -281,7 +280,7 @@ static void take_sigchld(struct pmp_stopper *stopper, const siginfo_t *info)
 		stopper->waking = SEEN;
 }
 
-/* Sleep until a traced thread has something to report, or a little. */
+/* Sleep until a traced thread has something to report, or for a short time. */
 static void nap(struct pmp_stopper *stopper)
 {
 	const bool wakes = stopper->waking == SEEN;
@@ -299,9 +298,9 @@ static void nap(struct pmp_stopper *stopper)
 }
 
 /*
- * A thread that has stopped would have to wait until we are awake, which takes
- * longer than all that is done to it. So go on looking for the first moments
- * after the last news.
+ * A stopped thread would have to wait until we wake up, which takes longer than
+ * everything that is done to it. So keep polling for a moment after the last
+ * progress.
  */
 static void spin_or_nap(struct pmp_stopper *stopper, uint64_t news)
 {
@@ -311,8 +310,8 @@ static void spin_or_nap(struct pmp_stopper *stopper, uint64_t news)
 
 /* ---- one step each -------------------------------------------------------- */
 
-/* waitpid for this thread alone: waitpid(-1) is linear in the traced threads,
- * and would pick up children that are not ours. */
+/* waitpid for this thread alone: waitpid(-1) is linear in the number of traced
+ * threads, and would reap children that are not ours. */
 static pid_t poll_thread(pid_t tid, int *status)
 {
 	pid_t got;
@@ -324,8 +323,8 @@ static pid_t poll_thread(pid_t tid, int *status)
 }
 
 /*
- * The same for a thread that waitpid() says nothing of for long: it may have stopped,
- * and the report gone to another thread of this process.
+ * The same for a thread that waitpid() has not reported for long: it may have stopped, and
+ * another thread of this process may have taken the report.
  */
 static pid_t poll_unreported(pid_t tid, int *status)
 {
@@ -348,13 +347,13 @@ static bool detach(pid_t tid, int signal)
 	return ptrace(PTRACE_DETACH, tid, NULL, (void *)(uintptr_t)signal) == 0;
 }
 
-/* The signal to hand on: none for our own stop. */
+/* The signal to deliver: none for our own stop. */
 static int signal_of(int status)
 {
 	return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 }
 
-/* Room was made before anything was seized. */
+/* Room was reserved before anything was seized. */
 static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase,
 			int signal)
 {
@@ -369,7 +368,7 @@ static void add_pending(struct pmp_stopper *stopper, pid_t tid, enum phase phase
 		(struct pending){ tid, phase, signal, now, now };
 }
 
-/* The thread goes on until it is interrupted: that comes right after the read. */
+/* The thread runs until it is interrupted, so the interrupt comes right after the read. */
 static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	char text[256];
@@ -414,8 +413,8 @@ static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 	sign_of_life(stopper, request->start);
 	interrupt(stopper, request);
 	if (!ours) {
-		/* The id has gone to another process. There is no detaching
-		 * without a stop; at least nothing of it is read. */
+		/* The id now belongs to another process. Detaching requires a
+		 * stop, but at least nothing of it is read. */
 		request->result = PMP_REQUEST_GONE;
 		add_pending(stopper, request->tid, WAITING, 0);
 		return;
@@ -447,7 +446,7 @@ static void copy_ranges(struct pmp_stopper *stopper, const struct pmp_maps *maps
 		copy_range(stopper, maps, &request->lock);
 }
 
-/* All that is done to a thread while it is held. */
+/* Everything that is done to a thread while it is held. */
 static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		      struct pmp_stop_request *request)
 {
@@ -470,7 +469,7 @@ static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 static void release(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	if (!detach(request->tid, request->signal)) {
-		/* ESRCH: it was killed in between and is to be reaped. */
+		/* ESRCH: it was killed meanwhile and must be reaped. */
 		bool killed = errno == ESRCH;
 
 		add_pending(stopper, request->tid, killed ? WAITING : HELD,
@@ -482,7 +481,7 @@ static void release(struct pmp_stopper *stopper, struct pmp_stop_request *reques
 	request->phase = OVER;
 }
 
-/* Has it stopped? Then it is HELD and its status says how; or OVER. */
+/* Has it stopped? Then it becomes HELD, and its status tells how; or OVER. */
 static void poll_request(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	pid_t got = poll_thread(request->tid, &request->status);
@@ -498,8 +497,8 @@ static void poll_request(struct pmp_stopper *stopper, struct pmp_stop_request *r
 		request->phase = OVER;
 		request->result = PMP_REQUEST_GONE;
 	} else if (got < 0 && errno == ECHILD) {
-		/* Another thread has exec'ed, and this one is no more; if it was
-		 * the one that did, it has the process's id now. */
+		/* A thread has exec'ed, and this tid does not exist any more;
+		 * if it was this thread, it now has the process's id. */
 		request->phase = OVER;
 		request->result = PMP_REQUEST_GONE;
 		if (request->tid != stopper->pid)
@@ -516,7 +515,7 @@ static void give_up(struct pmp_stopper *stopper, struct pmp_stop_request *reques
 
 /* ---- pending stops -------------------------------------------------------- */
 
-/* True when this one is done with. */
+/* Returns true if this one is finished. */
 static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 {
 	const uint64_t now = pmp_clock();
@@ -524,7 +523,7 @@ static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 
 	if (PMP_FAULT("late-slow") && now - pending->polled < 100 * PMP_MS)
 		return false;
-	/* Of thousands each would be asked for each thread. */
+	/* Else thousands of them would be polled for each single stop. */
 	if (is_stuck(pending, now) && now - pending->polled < STUCK_EACH)
 		return false;
 	if (pending->phase == WAITING) {
@@ -556,7 +555,7 @@ static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 	return false;
 }
 
-/* Release those of the threads with pending stops that have stopped by now. */
+/* Release threads with pending stops that have stopped by now. */
 static void reap_all(struct pmp_stopper *stopper)
 {
 	size_t left = 0;
@@ -618,7 +617,7 @@ bool pmp_stopper_is_pending(const struct pmp_stopper *stopper, pid_t tid)
 	return awaits(stopper, tid);
 }
 
-/* Each request may become pending, and an exec adds one more. */
+/* Each request may become pending, and an exec may add one more. */
 static bool reserve_pending(struct pmp_stopper *stopper, size_t count)
 {
 	return PMP_RESERVE(&stopper->pending, &stopper->pending_capacity,
@@ -641,8 +640,9 @@ static void prepare(struct pmp_stop_request *requests, size_t count, bool no_mem
 
 /* ---- thread after thread --------------------------------------------------- */
 
-/* A batch on its way: the running ones are all asked to stop at the start, as
- * each takes a while; of the blocked ones only one is under way at a time. */
+/* A batch in progress: running threads are all interrupted at the start,
+ * because each takes a while to stop; blocked ones are stopped one at a
+ * time. */
 struct batch {
 	struct pmp_stopper *stopper;
 	const struct pmp_maps *maps;
@@ -650,7 +650,7 @@ struct batch {
 	size_t count;
 	size_t next; /* the next blocked one to start */
 	bool blocked_in_flight;
-	uint64_t polled; /* when none of those under way had stopped yet */
+	uint64_t polled; /* when none of the interrupted ones had stopped yet */
 	uint64_t sum;	 /* of all stops */
 };
 
@@ -665,8 +665,8 @@ static bool advance(struct batch *batch, struct pmp_stop_request *request)
 	}
 	poll_request(stopper, request);
 	if (request->phase == HELD) {
-		/* Its stop began after it was last seen not to have stopped, and
-		 * (but for the time to wake us) not before our nap ended. */
+		/* Its stop began after it was last seen not stopped, and
+		 * (except for the time to wake us) not before our nap ended. */
 		if (request->start < batch->polled)
 			request->start = batch->polled;
 		if (request->start < stopper->woken)
@@ -694,7 +694,7 @@ static void start_next_blocked(struct batch *batch)
 	}
 }
 
-/* Poll all that are under way. Returns how many are; *progress: one was finished. */
+/* Poll all that are in progress. Returns how many remain; *progress: one was finished. */
 static size_t poll_batch(struct batch *batch, bool *progress)
 {
 	size_t pending = 0;
@@ -744,7 +744,7 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		pending = poll_batch(&batch, &progress);
 		if (pending == 0 && batch.next == count)
 			break;
-		/* One that was given up is held from its stop until it is polled. */
+		/* A thread that was given up is held from its stop until it is polled. */
 		reap_all(stopper);
 		if (progress)
 			news = pmp_clock();

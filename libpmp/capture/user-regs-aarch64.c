@@ -33,7 +33,7 @@ int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls)
 	*tls = 0;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
 		return -errno;
-	/* A 32-bit thread gives the 72 bytes of its own structure. */
+	/* A 32-bit thread returns the 72 bytes of its own structure. */
 	if (iov.iov_len < sizeof(struct user_pt_regs))
 		return -ENOEXEC;
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_ARM_TLS, &tls_iov))
@@ -46,20 +46,20 @@ uint64_t pmp_user_regs_sp(const union pmp_user_regs *user)
 	return user->words[SP];
 }
 
-/* That x8 has its number is no proof: it may have returned. */
+/* A number in x8 is no proof: the call may have returned. */
 bool pmp_user_regs_may_be_in(const union pmp_user_regs *user, int number)
 {
 	return (int)user->words[X8] == number;
 }
 
-/* A call that the kernel itself begins again: pc is at the svc by the time of the stop. */
+/* If the kernel itself restarts a call, pc is at the svc at the time of the stop. */
 void pmp_user_regs_after_call(struct pmp_regs *regs, uint64_t pc)
 {
 	if (pmp_regs_get(regs, PC) + INSTRUCTION == pc)
 		pmp_regs_set(regs, PC, pc);
 }
 
-/* Is a signal on its way to the thread? Blocked ones count too. */
+/* Is a signal pending for the thread? Blocked ones count, too. */
 static bool is_signal_pending(pid_t tid)
 {
 	struct __ptrace_peeksiginfo_args own = { .nr = 1 }, shared = own;
@@ -73,10 +73,10 @@ static bool is_signal_pending(pid_t tid)
 const bool pmp_user_regs_restart_needs_call = true;
 
 /*
- * The kernel has already made the result EINTR, and keeps the first argument to itself.
- * If the thread was asleep in this very call right before the stop, what /proc said of it
- * is that argument; the call is made again by going back to it. A signal that is pending
- * may be the reason for the EINTR, which is then the thread's own.
+ * The kernel has already set the result to EINTR, and does not expose the first argument.
+ * If the thread was asleep in this very call right before the stop, /proc showed that
+ * argument; moving pc back restarts the call. If a signal is pending, the EINTR may be due
+ * to it, and must stay.
  */
 bool pmp_user_regs_restart(pid_t tid, const union pmp_user_regs *user,
 			   const struct pmp_syscall_file *before)
@@ -89,7 +89,7 @@ bool pmp_user_regs_restart(pid_t tid, const union pmp_user_regs *user,
 	    regs.regs[X8] != (uint64_t)before->number || regs.pc != before->pc ||
 	    regs.sp != before->sp || is_signal_pending(tid))
 		return false;
-	/* Its descriptor is closed, and may be another file by now. */
+	/* The descriptor is already closed, and may have been reused. */
 	if (before->number == SYS_close)
 		return false;
 	regs.regs[0] = before->args[0];

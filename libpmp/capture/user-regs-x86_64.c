@@ -18,7 +18,7 @@
 
 #include "base/fault.h"
 
-#define ERESTARTNOHAND 514 /* of the kernel, not in its user headers */
+#define ERESTARTNOHAND 514 /* from the kernel, not in its user headers */
 
 _Static_assert(sizeof(struct user_regs_struct) <= sizeof(union pmp_user_regs), "room");
 
@@ -28,7 +28,7 @@ int pmp_user_regs_read(pid_t tid, union pmp_user_regs *user, uint64_t *tls)
 
 	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov))
 		return -errno;
-	/* A 32-bit thread gives the 68 bytes of its own structure. */
+	/* A 32-bit thread returns the 68 bytes of its own structure. */
 	if (iov.iov_len < sizeof(struct user_regs_struct))
 		return -ENOEXEC;
 	*tls = user->words[offsetof(struct user_regs_struct, fs_base) / 8];
@@ -55,9 +55,9 @@ void pmp_user_regs_after_call(struct pmp_regs *regs, uint64_t pc)
 const bool pmp_user_regs_restart_needs_call = false;
 
 /*
- * With this result in rax the kernel does the call again when the thread goes
- * on, unless a handler runs first: then the call gives EINTR, as it would have
- * without us.
+ * With this result in rax the kernel restarts the call when the thread resumes,
+ * unless a handler runs first: then the call returns EINTR, as it would have
+ * without the stop.
  */
 bool pmp_user_regs_restart(pid_t tid, const union pmp_user_regs *user,
 			   const struct pmp_syscall_file *before)
@@ -69,7 +69,7 @@ bool pmp_user_regs_restart(pid_t tid, const union pmp_user_regs *user,
 	(void)before;
 	if (call < 0 || result != -EINTR)
 		return false;
-	/* Its descriptor is closed, and may be another file by now. */
+	/* The descriptor is already closed, and may have been reused. */
 	if (call == SYS_close && !PMP_FAULT("restart-close"))
 		return false;
 	return !ptrace(PTRACE_POKEUSER, tid, (void *)offsetof(struct user, regs.rax),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One function for each kind of lock: they are asked in turn, and the first that
- * recognizes its own bytes decides. */
+/* One function for each kind of lock: they are tried in turn, and the first
+ * that recognizes its own bytes decides. */
 #include "capture/wait-decode.h"
 
 #include "base/fault.h"
@@ -15,12 +15,12 @@
 #endif
 #define FUTEX2_PRIVATE_FLAG 128
 
-#define USERS_MAX (1u << 24)	 /* of a mutex: more is something else */
+#define USERS_MAX (1u << 24)	 /* of a mutex; more: not a mutex */
 #define MUSL_WAITERS_MAX 100000	 /* of a mutex of musl */
 #define CONDITION_LAG (1u << 26) /* wakeups between a waiter and its condition */
-#define JOIN_DISTANCE 2368	 /* from a thread block to its joinstate, at most */
-#define JOIN_STATE_MAX 3	 /* of its values */
-#define LATCH_OLD_REST 0x10000	 /* of an older latch's word, beside its top bit */
+#define JOIN_DISTANCE 2368	 /* at most, from a thread block to its joinstate */
+#define JOIN_STATE_MAX 3	 /* largest of its values */
+#define LATCH_OLD_REST 0x10000	 /* limit of an older latch's word, without its top bit */
 
 /* ---- the call ------------------------------------------------------------------- */
 
@@ -29,8 +29,8 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* A timed wait that was interrupted goes on as restart_syscall, with the arguments of
- * the call that it was. */
+/* A timed wait that was interrupted continues as restart_syscall, with the arguments of
+ * the original call. */
 static bool has_futex_arguments(const struct pmp_wait_call *call)
 {
 	return call->number == SYS_futex ||
@@ -75,7 +75,7 @@ static void set_holder(const struct pmp_futex_view *view, struct pmp_wait *wait,
 		wait->holder_is = PMP_HOLDER_UNCHECKED;
 }
 
-/* The word of a lock that the kernel knows: its owner's tid, and whether that has died. */
+/* A lock word that holds its owner's tid, and whether the owner has died. */
 static void set_holder_word(const struct pmp_futex_view *view, struct pmp_wait *wait,
 			    uint32_t word)
 {
@@ -86,7 +86,7 @@ static void set_holder_word(const struct pmp_futex_view *view, struct pmp_wait *
 
 /* ---- the kinds ------------------------------------------------------------------- */
 
-/* Bits that the kind of a mutex may have; its type, in musl. */
+/* Valid bits of the kind of a mutex, or of its type in musl. */
 enum { GLIBC_KNOWN = 0x3f3, MUSL_KNOWN = 0x8f };
 
 static bool is_plain(const struct pmp_futex_view *view)
@@ -94,7 +94,7 @@ static bool is_plain(const struct pmp_futex_view *view)
 	return view->command == FUTEX_WAIT || view->command == FUTEX_WAIT_BITSET;
 }
 
-/* Does a mutex of glibc begin at the word, or does musl's have its type before it? */
+/* Offset of the mutex: glibc's begins at the word, musl's has its type before it. */
 static int pi_mutex_base(const struct pmp_futex_view *view)
 {
 	enum { KIND = 16, INHERIT = 32, MUSL_TYPE = -4, MUSL_INHERIT = 8 };
@@ -109,7 +109,8 @@ static int pi_mutex_base(const struct pmp_futex_view *view)
 	return 0;
 }
 
-/* The kernel gives it to a waiter before that runs, and lets no thread wait for its own. */
+/* The kernel hands the lock to a waiter before that one runs, and lets no thread wait for
+ * its own lock. */
 static bool decode_pi(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint32_t word;
@@ -125,7 +126,7 @@ static bool decode_pi(const struct pmp_futex_view *view, struct pmp_wait *wait)
 	return true;
 }
 
-/* Four words that pthread_cond_wait() leaves for its cleanup: its place in the sequence
+/* Four words that pthread_cond_wait() keeps for its cleanup: its position in the sequence
  * of waiters, the condition, the mutex, and whether both are private. */
 static bool is_cleanup_record(const struct pmp_futex_view *view, const uint64_t *words,
 			      uint64_t condition, uint64_t distance)
@@ -177,7 +178,7 @@ static bool joins(const struct pmp_futex_view *view, struct pmp_wait *wait,
 	return true;
 }
 
-/* The word is the thread's tid, which the kernel clears at its end. */
+/* The word is the thread's tid, which the kernel clears when it exits. */
 static bool decode_join(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint64_t block = view->futex - view->memory->layout->tid;
@@ -189,8 +190,8 @@ static bool decode_join(const struct pmp_futex_view *view, struct pmp_wait *wait
 	return tid && (uint32_t)tid == view->value && joins(view, wait, block, tid);
 }
 
-/* Since glibc 2.43 it is a state, another word of the same block. What is mapped right
- * after a block looks like a part of it: asked last. */
+/* Since glibc 2.43 it is a state, another word of the same block. Memory mapped right
+ * after a block looks like part of it, so this decoder is tried last. */
 static bool decode_new_join(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	const uint64_t alignment = view->memory->layout->alignment;
@@ -220,8 +221,8 @@ static bool decode_join_musl(const struct pmp_futex_view *view, struct pmp_wait 
 	return joins(view, wait, self, (pid_t)tid);
 }
 
-/* The lock of a FILE names its owner by the address of a thread block: before mutexes,
- * to which the halves of that address may look like an owner and a count. */
+/* The lock of a FILE names its owner by the address of a thread block. Tried before
+ * mutexes, to which the halves of that address may look like an owner and a count. */
 static bool decode_stdio(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	uint64_t block;
@@ -238,8 +239,8 @@ static bool decode_stdio(const struct pmp_futex_view *view, struct pmp_wait *wai
 	return true;
 }
 
-/* pthread_mutex_t of glibc: lock, count, owner, users, kind. known: that it is a mutex, so
- * that it may also be free. */
+/* pthread_mutex_t of glibc: lock, count, owner, users, kind. known: it certainly is a
+ * mutex, so it may also be free. */
 static bool decode_mutex_as(const struct pmp_futex_view *view, bool known,
 			    struct pmp_wait *wait)
 {
@@ -252,7 +253,8 @@ static bool decode_mutex_as(const struct pmp_futex_view *view, bool known,
 	    !pmp_futex_u32(view, KIND, &kind) || (kind & ~(uint32_t)GLIBC_KNOWN) ||
 	    users > USERS_MAX)
 		return false;
-	/* Without users it is free, or being taken or released: then other locks look like it. */
+	/* Without users it is free, or being taken or released: then other locks look the
+	 * same. */
 	if (!users && !(kind & ROBUST) && !known)
 		return false;
 	if (kind & ROBUST) {
@@ -292,8 +294,8 @@ enum {
 	RW_ALIGNMENT = 8,
 };
 
-/* Two of its words are 4 bytes apart and may have the same value: it begins where its
- * alignment wants it. */
+/* Two of its words are 4 bytes apart and may have the same value: its alignment tells
+ * which one it is. */
 static bool is_rwlock(const struct pmp_futex_view *view, int base)
 {
 	uint32_t phase, writers, shared, flags;
@@ -307,8 +309,8 @@ static bool is_rwlock(const struct pmp_futex_view *view, int base)
 	       pmp_futex_u32(view, base + RW_FLAGS, &flags) && flags <= 2;
 }
 
-/* The next writer has locked out all others while it waits for the readers. A mutex that
- * is free, with zeros around it, looks the same otherwise. */
+/* The next writer has locked out all others while it waits for the readers. Without this
+ * check a free mutex, with zeros around it, would look the same. */
 static bool is_next_writer(const struct pmp_futex_view *view, int base)
 {
 	uint32_t readers, writers;
@@ -318,7 +320,7 @@ static bool is_next_writer(const struct pmp_futex_view *view, int base)
 	       pmp_futex_u32(view, base + RW_WRITERS_FUTEX, &writers) && writers & 1;
 }
 
-/* Where the lock begins, from the word that a reader or a writer waits by; 1: nowhere. */
+/* Offset of the lock from the word that a reader or writer waits on; 1: not a rwlock. */
 static int rwlock_base(const struct pmp_futex_view *view, unsigned *flags)
 {
 	enum { READERS_WAIT = 6, PHASE_MASK = 7 };
@@ -354,7 +356,7 @@ static bool decode_rwlock(const struct pmp_futex_view *view, struct pmp_wait *wa
 	if (base > 0 || !pmp_futex_u32(view, base, &readers) ||
 	    !pmp_futex_u32(view, base + RW_WRITER, &writer))
 		return false;
-	/* No thread has it: zeros like these are found around many a futex. */
+	/* No thread holds it: zeros like these are found around many futexes. */
 	if (!readers)
 		return false;
 	set_object(view, wait, PMP_WAIT_RWLOCK, base);
@@ -363,7 +365,8 @@ static bool decode_rwlock(const struct pmp_futex_view *view, struct pmp_wait *wa
 		set_holder(view, wait, writer);
 		return true;
 	}
-	/* A reader that waited for the end of the writers' phase has been let in. */
+	/* Unless a reader that waited for the end of the writers' phase has been let
+	 * in. */
 	if (view->value != 3 || flags || readers & RW_WRITE_PHASE)
 		wait->count = readers >> RW_READER_SHIFT;
 	if (!wait->count)
@@ -371,7 +374,7 @@ static bool decode_rwlock(const struct pmp_futex_view *view, struct pmp_wait *wa
 	return true;
 }
 
-/* Of musl: type, lock (the futex), waiters. A normal one does not name its owner. */
+/* Mutex of musl: type, lock (the futex), waiters. A normal one does not name its owner. */
 static bool decode_mutex_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum { TYPE = -4, WAITERS = 4, OWNED = 15, TAKEN = 16 /* EBUSY */ };
@@ -391,8 +394,8 @@ static bool decode_mutex_musl(const struct pmp_futex_view *view, struct pmp_wait
 	return true;
 }
 
-/* The lock of a FILE of musl: the word is its owner's tid. Who sleeps by that of an earlier
- * one has been left asleep when that one woke another waiter. */
+/* The lock of a FILE of musl: the word is its owner's tid. A thread that waits on an
+ * earlier owner's value stayed asleep when that owner woke another waiter. */
 static bool decode_stdio_musl(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	const uint32_t waiters = 0x40000000;
@@ -410,8 +413,8 @@ static bool decode_stdio_musl(const struct pmp_futex_view *view, struct pmp_wait
 	return true;
 }
 
-/* A latch of InnoDB for reading and writing: its word, and its owner's pthread_t after it;
- * who waits for the readers to leave is the owner already, and waits by another word. */
+/* A read-write latch of InnoDB: its word, and its owner's pthread_t after it; a thread
+ * that waits for the readers to leave already is the owner, and waits on another word. */
 static bool decode_latch(const struct pmp_futex_view *view, struct pmp_wait *wait)
 {
 	enum { OWNER = 16, OWNER_OF_READERS = 12, READERS = -4 };
@@ -442,11 +445,11 @@ static bool decode_latch(const struct pmp_futex_view *view, struct pmp_wait *wai
 	return true;
 }
 
-/* In this order: what points to a thread's block is surer than what has small numbers in
- * the right places. */
+/* The order matters: a pointer to a thread's block is stronger evidence than small numbers
+ * in the right places. */
 static const struct {
 	bool (*decode)(const struct pmp_futex_view *view, struct pmp_wait *wait);
-	enum pmp_libc libc; /* whose it is; ANY: of any */
+	enum pmp_libc libc; /* the library that has it; ANY: all */
 } decoders[] = {
 	{ decode_pi, PMP_LIBC_ANY },	      { decode_condition, PMP_LIBC_GLIBC },
 	{ decode_join, PMP_LIBC_GLIBC },      { decode_join_musl, PMP_LIBC_MUSL },
@@ -499,7 +502,7 @@ static void keep_words(const struct pmp_futex_view *view, struct pmp_wait_words 
 
 /* ---- all of them ------------------------------------------------------------------ */
 
-/* "Any of these": the first one stands for all. */
+/* futex_waitv(): the first one stands for all. */
 static void decode_many(const struct pmp_wait_call *call,
 			const struct pmp_wait_memory *memory, struct pmp_wait *wait)
 {

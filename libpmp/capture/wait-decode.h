@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a blocked thread waits for and who holds it, from its system call and the bytes
- * of the lock: no symbols, no /proc, nothing but what it is given. Whether these bytes
- * were true together is not decided here: see wait.h.
+ * What a blocked thread waits for and who holds it, derived only from its system call and
+ * the bytes of the lock: no symbols, no /proc. Whether these bytes are consistent is not
+ * decided here: see wait.h.
  *
  * The structures are those of glibc from 2.25 on and musl 1.2 (nptl's internaltypes.h,
  * pthreadtypes-arch.h, stdio-lock.h; musl's pthread_impl.h) and InnoDB's (sux_lock.h,
@@ -14,11 +14,12 @@
 #include "capture/futex-view.h"
 #include "sample.h"
 
-/* Does it wait by a futex, so that pmp_wait_decode() may say more? */
+/* Does it wait on a futex, so that pmp_wait_decode() can tell more? */
 bool pmp_wait_is_futex(const struct pmp_wait_call *call);
 /*
- * Fills *wait, but for PMP_WAIT_PROVEN; wait->holder is in the numbers of the process.
- * A futex that no decoder knows is a PMP_WAIT_FUTEX, any other call PMP_WAIT_NONE.
+ * Fills *wait, except PMP_WAIT_PROVEN; wait->holder is numbered in the process's own
+ * namespace. A futex that no decoder knows is a PMP_WAIT_FUTEX, any other call
+ * PMP_WAIT_NONE.
  */
 void pmp_wait_decode(const struct pmp_wait_call *call,
 		     const struct pmp_wait_memory *memory, struct pmp_wait *wait);

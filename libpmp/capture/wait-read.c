@@ -16,7 +16,7 @@ bool pmp_target_is_namespaced(const struct pmp_target *target)
 	return target->process.ns_pid != target->process.pid;
 }
 
-/* As the target itself numbers it; 0: not known. */
+/* The tid in the target's own namespace; 0: unknown. */
 static pid_t own_tid(struct pmp_target *target, pid_t tid)
 {
 	struct pmp_watch *watch;
@@ -34,7 +34,7 @@ static pid_t own_tid(struct pmp_target *target, pid_t tid)
 	return watch->ns_tid;
 }
 
-/* Sorted once for each list of threads: all that wait for locks ask for their holders. */
+/* Sort once per list of threads, because every waiter looks up its holder. */
 static int sort_by_own(struct pmp_target *target)
 {
 	struct pmp_watches *watches = &target->watches;
@@ -63,7 +63,7 @@ static pid_t find_own(const struct pmp_watches *watches, pid_t own)
 	return i < watches->own_count && all[i].key == (uint64_t)own ? all[i].tid : 0;
 }
 
-/* The thread that the target itself numbers so; 0: none of those that are known. */
+/* The thread with this tid in the target's own namespace; 0: none known. */
 static pid_t find_thread(struct pmp_target *target, pid_t own)
 {
 	const struct pmp_watches *watches = &target->watches;
@@ -97,7 +97,7 @@ static enum pmp_libc libc_by_modules(const struct pmp_maps *maps)
 	return PMP_LIBC_ANY;
 }
 
-/* Looked for once for each change of the maps. */
+/* Determined once for each change of the maps. */
 static enum pmp_libc libc_of(struct pmp_target *target)
 {
 	const struct pmp_maps *maps = target->maps;

@@ -57,8 +57,8 @@ void pmp_wait_prove(struct pmp_target *target, struct pmp_work *work)
 
 /* ---- at the end of a capture ---------------------------------------------------------- */
 
-/* May the lock have come into other hands while its waiter slept? Of a futex the words are
- * read again only for those who want to know as much as can be. */
+/* May the lock have changed hands while its waiter slept? The words of other futexes are
+ * read again only if the caller wants the most detail. */
 static bool may_have_changed(const struct pmp_target *target, const struct pmp_wait *wait)
 {
 	return wait->kind == PMP_WAIT_MUTEX || wait->kind == PMP_WAIT_RWLOCK ||
@@ -66,7 +66,7 @@ static bool may_have_changed(const struct pmp_target *target, const struct pmp_w
 	       (wait->words.flags && target->options.asleep);
 }
 
-/* What is proven of the lock alone stays so; of its holder nothing is known. */
+/* What is known about the lock itself stays valid; the holder becomes unknown. */
 static void forget_holder(struct pmp_wait *wait)
 {
 	wait->holder = 0;
@@ -96,14 +96,14 @@ static int by_object(const void *a, const void *b)
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-/* What was any futex may have become known: a mutex that was free, for instance. */
+/* An unknown futex may have been identified since, for example a mutex that was free. */
 static bool is_same_lock(const struct pmp_wait *was, const struct pmp_wait *now)
 {
 	return now->kind == was->kind ? now->object == was->object
 				      : was->kind == PMP_WAIT_FUTEX && now->kind;
 }
 
-/* Threads that wait for one lock: its bytes once. */
+/* Read the bytes of a lock once for all threads that wait for it. */
 static void read_lock(struct pmp_target *target, struct pmp_thread **waiters,
 		      size_t count)
 {
@@ -137,7 +137,8 @@ static void read_locks(struct pmp_target *target, struct pmp_thread **waiters,
 	}
 }
 
-/* What was read of them is true of those that sleep still: of many that is one question. */
+/* What was read is valid for waiters that still sleep; for many of them a single query
+ * proves that. */
 static void prove_locks(struct pmp_capture *capture, struct pmp_thread **waiters,
 			size_t count)
 {
@@ -159,7 +160,7 @@ static void prove_locks(struct pmp_capture *capture, struct pmp_thread **waiters
 	}
 }
 
-/* Has none of all threads of the process run? Those that were left out may have. */
+/* Has no thread of the process run? Threads that were left out may have. */
 static bool is_unchanged(const struct pmp_sample *sample)
 {
 	if (sample->skipped || sample->vanished)
@@ -177,8 +178,9 @@ static int renew_unchanged(struct pmp_capture *capture)
 	struct pmp_thread **waiters;
 	size_t count = 0;
 
-	/* Not a thread has run, or ended, since the last time that this was so, when all
-	 * locks were read: none has changed hands, unless another process has part in it. */
+	/* No thread has run, or exited, since the last time this was true, when all locks
+	 * were read: so none has changed hands, unless it is shared with another
+	 * process. */
 	still = unchanged && capture->target->stood_still == sample->thread_count;
 	capture->target->stood_still = unchanged ? sample->thread_count : 0;
 	waiters = malloc((sample->thread_count + 1) * sizeof(*waiters));
@@ -221,7 +223,7 @@ static bool is_ancestor(const struct pmp_process *process, pid_t pid)
 	return false;
 }
 
-/* The process that a thread of any process belongs to; 0: there is no such thread. */
+/* The process that a thread belongs to; 0: no such thread. */
 static pid_t process_of(pid_t tid)
 {
 	struct pmp_status_file status;
@@ -239,8 +241,9 @@ static bool is_shared(const struct pmp_target *target, uint64_t address)
 	return region && region->prot & PMP_PROT_SHARED;
 }
 
-/* The lock names the same one still, which is no thread any more, and its waiter was not
- * woken: it would have been if that one had released it before its end. */
+/* The lock still names the same thread, which does not exist any more, and its waiter was
+ * not woken, as it would have been if the holder had released the lock before it
+ * exited. */
 static bool has_ended(struct pmp_target *target, const struct pmp_thread *thread)
 {
 	struct pmp_lock_reader reader = { .target = target };
@@ -291,14 +294,14 @@ static bool tid_sleeps_still(struct pmp_target *target, pid_t tid)
 	       sleeps_still(target, pmp_watches_find(&target->watches, tid));
 }
 
-/* Writers that are next, ascending by their locks, then by their ids. */
+/* Writers that are next, sorted by lock, then by tid. */
 struct next_writers {
 	struct pmp_keyed_tid *items;
 	size_t count, capacity;
 };
 
-/* A process may have as many locks as threads: each is looked for in this list, not among
- * all threads. */
+/* A process may have as many locks as threads: so each is looked up in this sorted list,
+ * not among all threads. */
 static int collect_next(const struct pmp_sample *sample, struct next_writers *next)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
@@ -356,9 +359,9 @@ static void queue_behind(struct pmp_target *target, struct pmp_sample *sample,
 	}
 }
 
-/* Of the writers of a lock that readers hold one is next; all others wait for it, readers
- * too where writers are preferred, if they and it sleep still: each has been read at
- * another time. */
+/* Of the writers waiting for a lock that readers hold, one is next; all others wait for
+ * it, and so do readers if writers are preferred. That is certain only if both still
+ * sleep, because each was read at a different time. */
 static int queue_writers(struct pmp_target *target, struct pmp_sample *sample)
 {
 	struct next_writers next = { 0 };

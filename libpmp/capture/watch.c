@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The run counts of threads: schedstat where the kernel fills it. On others (built
- * without CONFIG_SCHED_INFO it reads "0 0 0") the context switches of `status`
- * together with what `syscall` says: two equal pairs mean the same sleep. There
- * `syscall` is read first: that the thread was blocked at that time is proven by a
- * number of switches that is not larger afterwards.
+ * The run counts of threads: schedstat if the kernel fills it. On other kernels (without
+ * CONFIG_SCHED_INFO it reads "0 0 0") the context switches in `status` together with
+ * `syscall`: two equal pairs mean the same sleep. There `syscall` is read first: the
+ * thread was blocked then if the number of switches read afterwards has not increased.
  */
 #include "capture/watch.h"
 
@@ -21,12 +20,12 @@
 #include "proc/threads.h"
 
 #define TEXT_SIZE 256
-#define FILES_DEFAULT 256 /* descriptors that are kept of a target */
-#define FILES_SPARED 128  /* descriptors left to all other uses */
+#define FILES_DEFAULT 256 /* descriptors kept open for a target */
+#define FILES_SPARED 128  /* descriptors left for all other uses */
 
 /* ---- run counts ----------------------------------------------------------------- */
 
-/* Differs if any of the bytes does (FNV-1a). */
+/* Differs if any of the bytes differs (FNV-1a). */
 static uint64_t mix(uint64_t hash, const void *data, size_t length)
 {
 	const unsigned char *bytes = data;
@@ -77,7 +76,8 @@ static void close_file(struct pmp_watches *watches, struct pmp_watch *watch)
 	watches->files--;
 }
 
-/* Without a descriptor that keeps a thread apart from a later one of the same id. */
+/* Without an open descriptor, the start time distinguishes a thread from a later one with
+ * the same id. */
 static int run_count_of_stranger(const struct pmp_process *process,
 				 struct pmp_watch *watch, struct pmp_run_count *run_count)
 {
@@ -103,7 +103,7 @@ static int run_count_by_schedstat(struct pmp_watches *watches,
 	if (watch->file >= 0) {
 		if (read_schedstat(watch->file, &watch->last, run_count, &sys_errno))
 			return 0;
-		/* It has ended; the id may be another thread's by now. */
+		/* It has exited; its id may have been reused by another thread. */
 		close_file(watches, watch);
 		watch->proven = 0;
 		watch->ns_tid = 0;
@@ -179,7 +179,7 @@ int pmp_watch_read(struct pmp_watches *watches, const struct pmp_process *proces
 	if (PMP_FAULT("believe-pc"))
 		believe_pc(process, watch, run_count);
 #endif
-	/* What is kept of it is older than its last run. */
+	/* What was kept is from before its last run. */
 	if (run_count->value != watch->proven && !PMP_FAULT("keep-proven")) {
 		watch->proven = 0;
 		watches->version++;
@@ -312,7 +312,7 @@ static bool is_current(const struct pmp_watches *watches, const pid_t *tids, siz
 	return true;
 }
 
-/* Both lists are ascending. On failure what was taken over stays in the new one. */
+/* Both lists are ascending. On failure the new list keeps what was already moved. */
 int pmp_watches_renew(struct pmp_watches *watches, const pid_t *tids, size_t count)
 {
 	struct pmp_watches new = { 0 };
