@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * aarch64: what single instructions show about the stack where there is no call-frame
+ * aarch64: what single instructions show about the stack if there is no call-frame
  * information. No thread is held here.
  */
 #include "unwind/arch.h"
@@ -9,7 +9,7 @@
 #include <elf.h>
 #include <string.h>
 
-/* Numbers of the DWARF for the Arm 64-bit Architecture, 4.1. */
+/* Numbers from DWARF for the Arm 64-bit Architecture, 4.1. */
 enum { X19 = 19, FP = 29, LR = 30, SP = 31, PC = 32, REG_COUNT };
 
 #define MOV_X8_SIGRETURN 0xd2801168u /* mov x8, #139 */
@@ -24,7 +24,7 @@ _Static_assert(REG_COUNT <= PMP_REGS, "room");
 	((UINT64_C(1) << LR) - (UINT64_C(1) << X19) + (UINT64_C(1) << SP) + \
 	 (UINT64_C(1) << PC))
 
-/* struct user_pt_regs: x0 to x30, sp, pc, as the DWARF numbers go; then pstate. */
+/* struct user_pt_regs: x0 to x30, sp, pc, like the DWARF numbers; then pstate. */
 #define USER_WORDS 34
 _Static_assert(USER_WORDS <= PMP_ARCH_WORDS_MAX, "room");
 static const uint8_t user_order[REG_COUNT] = {
@@ -33,9 +33,9 @@ static const uint8_t user_order[REG_COUNT] = {
 };
 
 /*
- * Which bits are a signature depends on how many the kernel uses of an address. The
- * instruction knows; on a processor without signatures it does nothing. Of a core file of
- * another machine: 48 bits, as all but programs that ask for more have.
+ * Which bits are a signature depends on the size of the kernel's addresses. The
+ * instruction knows; on a processor without signatures it does nothing. For a core file of
+ * another machine: 48 bits, as in all programs except those that request more.
  */
 static uint64_t code_address(uint64_t value)
 {
@@ -103,7 +103,7 @@ static bool is_push(uint32_t word)
 }
 
 /*
- * A procedure linkage table; the second part is its first entry's:
+ * A procedure linkage table; its first entry is on the right:
  *
  *	adrp x16, slot				stp x16, x30, [sp, #-16]!
  *	ldr x17, [x16, slot]			adrp x16, slot
@@ -130,7 +130,7 @@ static bool is_stub(const struct pmp_reader *memory, uint64_t pc, unsigned *word
 			continue;
 		while (i < LENGTH && (code[i] & stub[i].mask) == stub[i].word)
 			i++;
-		/* The last may have another before it. */
+		/* The last instruction may be preceded by another. */
 		if (i < LENGTH - 1 || (i < LENGTH && code[i] != AUTIA1716))
 			continue;
 		*words = pmp_read(memory, pc - at - INSTRUCTION, &push, sizeof(push)) &&
@@ -194,7 +194,7 @@ static unsigned rn(uint32_t word)
 	return word >> 5 & 31;
 }
 
-/* add or sub of an immediate number, of 64 bits; mov from or to sp is one, too. */
+/* 64-bit add or sub of an immediate; mov from or to sp is one, too. */
 static bool is_add(uint32_t word)
 {
 	return (word & 0xbf800000) == 0x91000000;
@@ -208,7 +208,7 @@ static int64_t added(uint32_t word)
 }
 
 /*
- * sub or add sp,x,register; and sp,x,#mask; add or sub sp,x,#n (mov sp,x) but from sp
+ * sub or add sp,x,register; and sp,x,#mask; add or sub sp,x,#n (mov sp,x) except from sp
  * itself and, at a function's end, from x29.
  */
 static bool moves_sp(const uint8_t *code, size_t length)
@@ -226,12 +226,12 @@ static bool moves_sp(const uint8_t *code, size_t length)
 	return false;
 }
 
-/* Loads and stores of one or two registers that change sp on their way, by this much. */
+/* Loads and stores of one or two registers that also change sp, by *by. */
 static bool moves_base(uint32_t word, int64_t *by)
 {
 	bool pair = (word & 0x3a000000) == 0x28000000 && word & 0x00800000;
 	bool single = (word & 0x3b200000) == 0x38000000 && word & 0x00000400;
-	/* the size of a register: 4 or 8 bytes; 4, 8 or 16 of floating point */
+	/* register size: 4 or 8 bytes; 4, 8 or 16 for floating point */
 	unsigned scale = 2 + (word >> 26 & 1 ? word >> 30 : word >> 31);
 
 	if (rn(word) != SP || !(pair || single))
@@ -243,7 +243,7 @@ static bool moves_base(uint32_t word, int64_t *by)
 	return true;
 }
 
-/* b, bl, b.cond, cbz, tbz, br, blr, ret, svc and their relatives; but not nop and its. */
+/* b, bl, b.cond, cbz, tbz, br, blr, ret, svc and the like, but not nop and other hints. */
 static bool branches(uint32_t word)
 {
 	return (word & 0x1c000000) == 0x14000000 && word >> 24 != 0xd5;
@@ -281,7 +281,7 @@ static bool frame_size(const uint8_t *code, size_t length, uint64_t *size)
 	return framed && distance >= 0;
 }
 
-/* b, b.cond, cbz, tbz with their distances; br: to wherever. */
+/* b, b.cond, cbz, tbz with their distances; br: target unknown. */
 static bool next_jump(struct pmp_arch_jump *jump)
 {
 	while (jump->at + 4 <= jump->length) {
@@ -314,9 +314,10 @@ static bool next_jump(struct pmp_arch_jump *jump)
 /* ---- Go ----------------------------------------------------------------------------- */
 
 /*
- * Whatever has a frame has saved the return address at its lower end, where sp is, and the
- * frame pointer below that, in the frame of whom it calls; its own one points there. So
- * frame pointers lie below sp, and no chain of them can be followed like one of C.
+ * A function with a frame saves the return address at the lower end of the frame, where sp
+ * points, and the frame pointer below that, in the frame of its callee; its own frame
+ * pointer points there. So frame pointers are below sp, and their chain cannot be followed
+ * as in C.
  */
 static void go_frame(uint32_t size, struct pmp_rule *rule)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * x86-64: what single instructions show about the stack where there is no call-frame
+ * x86-64: what single instructions show about the stack if there is no call-frame
  * information. No thread is held here.
  */
 #include "unwind/arch.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 
 #define CALL_SIZE 8    /* the longest call: call *%fs:disp32(base,index) */
-#define SP_CODE 4      /* rsp as instructions have it */
-#define CODE_WINDOW 16 /* bytes looked at around a pc */
+#define SP_CODE 4      /* rsp as encoded in instructions */
+#define CODE_WINDOW 16 /* bytes read around a pc */
 
-/* Numbers of the System V ABI, figure 3.36. */
+/* Numbers from the System V ABI, figure 3.36. */
 enum {
 	RAX,
 	RDX,
@@ -46,7 +46,7 @@ _Static_assert(USER_WORDS <= PMP_ARCH_WORDS_MAX, "room");
 static const uint8_t user_order[REG_COUNT] = { 10, 12, 11, 5, 13, 14, 4, 19, 9,
 					       8,  7,  6,  3, 2,  1,  0, 16 };
 
-/* As much of the window at address as can be read (it may end with its page). */
+/* Read as much of the window at address as possible (it may end at a page boundary). */
 static size_t read_window(const struct pmp_reader *memory, uint64_t address,
 			  uint8_t window[CODE_WINDOW])
 {
@@ -100,8 +100,8 @@ static bool signal_caller(const struct pmp_reader *stack, const struct pmp_regs 
 	return true;
 }
 
-/* Does an indirect call (ff /2) end at the end of these CALL_SIZE bytes? The forms
- * differ in length by what their ModRM byte asks for. */
+/* Does an indirect call (ff /2) end at the end of these CALL_SIZE bytes? Its length
+ * depends on its ModRM byte. */
 static bool ends_with_indirect_call(const uint8_t *code)
 {
 	for (int length = 2; length <= 7; length++) {
@@ -135,7 +135,7 @@ static bool follows_call(const struct pmp_reader *memory, uint64_t pc, uint64_t 
 	if (target)
 		*target = 0;
 	memset(code, 0, sizeof(code));
-	/* The first bytes of a mapping may be less than the longest call. */
+	/* Near the start of a mapping there may be fewer bytes than the longest call. */
 	while (size >= 2 &&
 	       (pc < size || !pmp_read(memory, pc - size, code + CALL_SIZE - size, size)))
 		size--;
@@ -227,9 +227,9 @@ static bool entry_caller(const struct pmp_reader *stack, const struct pmp_regs *
 }
 
 /*
- * With REX.W: 29 /r sub reg,rsp; 2b /r sub r/m,rsp; 01, 03 the same for add;
- * 83 /4, 81 /4 and imm,rsp; 21, 23 and by a register. Whether an alignment moves it
- * depends on the caller.
+ * With REX.W: 29 /r sub reg,rsp; 2b /r sub r/m,rsp; 01, 03 the same for add; 83 /4, 81 /4
+ * and imm,rsp; 21, 23 and by a register. How far an alignment moves sp depends on the
+ * caller.
  */
 static bool moves_sp(const uint8_t *code, size_t length)
 {
@@ -255,16 +255,16 @@ static bool moves_sp(const uint8_t *code, size_t length)
 
 enum flow { GOES_ON, ENDS, NOT_UNDERSTOOD };
 
-/* An instruction as far as it matters here. */
+/* An instruction, as far as needed here. */
 struct instruction {
 	const uint8_t *code; /* its opcode, after all prefixes */
-	size_t left;	     /* bytes from there to the end of what is known */
+	size_t left;	     /* bytes from there to the end of the buffer */
 	uint8_t rex;
-	size_t length; /* from there on */
+	size_t length; /* from code on */
 	enum flow flow;
 };
 
-/* The ModRM byte with what it asks for. */
+/* Length of the ModRM byte with SIB and displacement. */
 static size_t modrm_length(const uint8_t *modrm, size_t left)
 {
 	unsigned mod, rm;
@@ -291,7 +291,7 @@ static void decode_two_bytes(struct instruction *in)
 	unsigned opcode = in->left > 1 ? in->code[1] : 0;
 
 	if ((opcode & 0xf0) == 0x80) {
-		in->length = 6; /* jcc: on to what follows */
+		in->length = 6; /* jcc: continue with what follows */
 		return;
 	}
 	/* Moves, extensions, logic, comparisons, conditional moves: no immediates. */
@@ -305,7 +305,8 @@ static void decode_two_bytes(struct instruction *in)
 		in->flow = NOT_UNDERSTOOD;
 }
 
-/* Opcodes with a ModRM byte: how many bytes of immediate follow; -1: none of these. */
+/* For opcodes with a ModRM byte: bytes of the immediate that follows; -1: not one of
+ * these. */
 static int immediate_length(const uint8_t *code)
 {
 	switch (code[0]) {
@@ -365,7 +366,7 @@ static void decode_one_byte(struct instruction *in)
 		in->length = in->rex & 8 ? 9 : 5;
 	else if (opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb || opcode == 0xc3 ||
 		 opcode == 0xcc || opcode == 0xff)
-		in->flow = ENDS; /* the first call, at the latest */
+		in->flow = ENDS; /* at the first call, at the latest */
 	else if (immediate >= 0)
 		in->length =
 			1 + modrm_length(in->code + 1, in->left - 1) + (size_t)immediate;
@@ -402,7 +403,7 @@ static void decode(struct instruction *in, const uint8_t *code, size_t left)
 		in->flow = NOT_UNDERSTOOD;
 }
 
-/* What it subtracts from the stack pointer: 48 83 ec imm8, 48 81 ec imm32. */
+/* The number subtracted from the stack pointer: 48 83 ec imm8, 48 81 ec imm32. */
 static uint64_t subtracts(const struct instruction *in)
 {
 	int32_t word;
@@ -448,7 +449,7 @@ static bool frame_size(const uint8_t *code, size_t length, uint64_t *size)
 	return false;
 }
 
-/* e9 disp32, eb disp8, 0f 80-8f disp32, 70-7f disp8; ff /4: to wherever. */
+/* e9 disp32, eb disp8, 0f 80-8f disp32, 70-7f disp8; ff /4: target unknown. */
 static bool next_jump(struct pmp_arch_jump *jump)
 {
 	for (; jump->at + 1 < jump->length; jump->at++) {
@@ -483,7 +484,7 @@ static bool next_jump(struct pmp_arch_jump *jump)
 
 /* ---- Go ----------------------------------------------------------------------------- */
 
-/* Whatever has a frame has saved the frame pointer below the return address. */
+/* A function with a frame saves the frame pointer below the return address. */
 static void go_frame(uint32_t size, struct pmp_rule *rule)
 {
 	*rule = (struct pmp_rule){

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a call-frame program to the rule that holds at one pc. walk.c asks once for
- * each pc and keeps the answer. No thread is held here.
+ * From a call-frame program to the rule at one pc. walk.c asks once for each pc and caches
+ * the answer. No thread is held here.
  *
- * Executed are all instructions but those with expressions, of which only the one
- * that linkers write for procedure linkage tables is known; a rule that would need
- * more than the frame pointer, the stack pointer and the return address is
- * PMP_RULE_LIBUNWIND. The program is believed no more here than in cfi.c: it ends
- * with its bytes, and nothing it says is used as an index.
+ * All instructions are executed except those with expressions, of which only the one that
+ * linkers emit for procedure linkage tables is known; a rule that would need more than the
+ * frame pointer, the stack pointer and the return address is PMP_RULE_LIBUNWIND. The
+ * program is trusted no more than in cfi.c: execution ends with its bytes, and no number
+ * in it is used as an index.
  */
 #include "unwind/cfa-rules.h"
 
@@ -18,7 +18,7 @@
 
 #define REMEMBER_MAX 8 /* compilers need two */
 
-/* A register that the rule is about. FROM_OTHER: in a way that it cannot say. */
+/* Registers that the rule is about. FROM_OTHER: in a way that a rule cannot express. */
 enum { FROM_OTHER = PMP_WHERE_LOST + 1 };
 enum tracked { FP, RA, SP, TRACKED };
 
@@ -31,7 +31,7 @@ struct cfa_row {
 	struct register_rule registers[TRACKED];
 	uint64_t cfa_reg;
 	int64_t cfa_offset;
-	const uint8_t *expression; /* if that gives the CFA, else NULL */
+	const uint8_t *expression; /* if it defines the CFA, else NULL */
 	size_t expression_size;
 };
 
@@ -39,7 +39,7 @@ struct cfa_row {
 struct execution {
 	struct pmp_cursor c;
 	const struct pmp_cfi_cie *cie;
-	uint64_t location, pc; /* of the current row; wanted */
+	uint64_t location, pc; /* of the current row; the wanted one */
 	struct cfa_row row, initial, remembered[REMEMBER_MAX];
 	unsigned depth;
 	bool done; /* the next row begins after pc */
@@ -63,7 +63,7 @@ static void set(struct execution *run, uint64_t reg, uint8_t where, int64_t offs
 		*rule = (struct register_rule){ where, offset };
 }
 
-/* In units of the CIE; what overflows is refused when it is used. */
+/* Multiply by the CIE's factor; overflows are rejected on use. */
 static int64_t scaled(const struct execution *run, uint64_t value)
 {
 	return (int64_t)(value * (uint64_t)run->cie->data_align);
@@ -106,14 +106,14 @@ static void define_cfa_expression(struct execution *run)
 	pmp_skip(&run->c, run->row.expression_size);
 }
 
-/* Instructions about the CFA. False: it is none of them. */
+/* Instructions about the CFA. False: not one of them. */
 static bool execute_cfa(struct execution *run, uint8_t op)
 {
 	struct pmp_cursor *c = &run->c;
 	struct cfa_row *row = &run->row;
 	uint64_t reg;
 
-	/* These change a half of what an expression is not made of. */
+	/* These change register or offset, which an expression does not have. */
 	if (row->expression &&
 	    (op == DW_CFA_def_cfa_register || op == DW_CFA_def_cfa_offset ||
 	     op == DW_CFA_def_cfa_offset_sf))
@@ -141,7 +141,7 @@ static bool execute_cfa(struct execution *run, uint8_t op)
 	return false;
 }
 
-/* Instructions about other registers. False: it is none of them. */
+/* Instructions about other registers. False: not one of them. */
 static bool execute_register(struct execution *run, uint8_t op)
 {
 	struct pmp_cursor *c = &run->c;
@@ -177,7 +177,7 @@ static bool execute_register(struct execution *run, uint8_t op)
 	return false;
 }
 
-/* False: an instruction that is not known, or out of rule. */
+/* False: an unknown or invalid instruction. */
 static bool execute(struct execution *run)
 {
 	uint8_t op = (uint8_t)pmp_take(&run->c, 1), low = op & ~PMP_CFA_PRIMARY;
@@ -220,7 +220,7 @@ static bool execute_all(struct execution *run, const uint8_t *program, size_t si
 }
 
 /*
- * What linkers write for a procedure linkage table on x86-64: from the n-th of
+ * What linkers emit for a procedure linkage table on x86-64: from the n-th of
  * the 16 bytes of an entry on, one more word is on the stack.
  *
  *	77 08		breg7 (rsp) 8
@@ -267,8 +267,8 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 				   .function_start = fde->start,
 				   .function_end = fde->end,
 				   .signal = cie->signal };
-	/* Initial instructions hold for all of the function: there is no rule to advance
-	 * from. libdw and libunwind take them so, too. */
+	/* Initial instructions apply to the whole function: there is no row to advance
+	 * from. libdw and libunwind treat them the same way. */
 	if (!execute_all(&run, cie->program, cie->program_size))
 		return;
 	run.initial = run.row;
@@ -288,7 +288,7 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 	    ra->where == FROM_OTHER || !fits(offset) || !fits(fp->offset) ||
 	    !fits(ra->offset) || cie->signal)
 		return;
-	/* Where the return address is the pc itself, it cannot still be in there. */
+	/* If the return address is the pc itself, it cannot still be in that register. */
 	if (ra->where == PMP_WHERE_SAME && arch->link == arch->pc)
 		return;
 	rule->kind = ra->where == PMP_WHERE_LOST ? PMP_RULE_ROOT : PMP_RULE_FRAME;
@@ -300,7 +300,7 @@ void pmp_rule_make(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 	rule->ra_offset = (int32_t)ra->offset;
 }
 
-/* Both words in one read where they are neighbours, as nearly always. */
+/* Read both words at once if they are adjacent, as nearly always. */
 static bool read_record(const struct pmp_rule *rule, const struct pmp_reader *stack,
 			uint64_t cfa, uint64_t record[2])
 {
@@ -327,7 +327,7 @@ bool pmp_rule_apply(const struct pmp_arch *arch, const struct pmp_rule *rule,
 		    !pmp_read(stack, cfa + (uint64_t)(int64_t)rule->ra_offset, &record[1],
 			      8))
 			return false;
-		/* One that cannot be had is no failure before it is needed. */
+		/* An unreadable frame pointer is not a failure until it is needed. */
 		if (rule->fp == PMP_WHERE_SAVED)
 			has_fp = pmp_read(stack, cfa + (uint64_t)(int64_t)rule->fp_offset,
 					  &record[0], 8);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading, checking and rewriting call-frame information. fde.c finds the bytes and has
- * them checked, libunwind.c has them rewritten for libunwind. No thread is held here.
+ * Reads, checks and rewrites call-frame information. fde.c finds the bytes and has them
+ * checked, libunwind.c has them rewritten for libunwind. No thread is held here.
  *
- * libunwind 1.6.2 indexes arrays by numbers it finds in call-frame information,
- * asserts that a CFA is defined, and follows branches of expressions without
- * end: hence the check. It also refuses whole functions for registers it does
- * not keep, which are left out here.
+ * libunwind 1.6.2 indexes arrays with numbers from call-frame information, asserts that a
+ * CFA is defined, and follows branches in expressions endlessly: hence the check. It also
+ * rejects whole functions because of registers that it does not keep; these are omitted
+ * here.
  */
 #include "unwind/cfi.h"
 
@@ -20,13 +20,13 @@
 #define EXPRESSION_STACK 32 /* libunwind has room for 64 */
 #define AUGMENTATION_MAX 8
 
-/* Pointer encodings: how the number is written, and what it is relative to. */
+/* Pointer encodings: the format of the number, and what it is relative to. */
 enum { PE_FORMAT = 0x0f, PE_APPLICATION = 0x70 };
 
 /*
- * Operands by instruction: r register, u unsigned and s signed LEB128, 1 2 4
- * bytes, b block that is an expression, "" none, NULL: not understood (set_loc and
- * val_offset among them: no compiler makes them for these processors).
+ * Operands by instruction: r register, u unsigned and s signed LEB128, 1 2 4 bytes, b
+ * block that is an expression, "" none, NULL: not understood (including set_loc and
+ * val_offset: no compiler emits them for these architectures).
  */
 static const char *const cfa_operands[0x40] = {
 	[DW_CFA_nop] = "",
@@ -141,13 +141,13 @@ bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 		entry->cie = link;
 	} else {
 		entry->is_cie = link == 0;
-		entry->cie = entry->link - link; /* wraps where it is outside */
+		entry->cie = entry->link - link; /* wraps if it is outside */
 		entry->cie_address = bytes->address + entry->cie;
 	}
 	return !c.failed;
 }
 
-/* What an augmentation "zPLR" says; c stands at its data. */
+/* Interpret an augmentation such as "zPLR"; c is at its data. */
 static void parse_augmentation(struct pmp_cursor *c, const char *text,
 			       struct pmp_cfi_cie *cie)
 {
@@ -184,7 +184,7 @@ bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
 	while ((augmentation[length] = (char)pmp_take(&c, 1)))
 		if (++length == AUGMENTATION_MAX)
 			return false;
-	if (version == 4 && pmp_take(&c, 2) != 8) /* 8 bytes an address, no segments */
+	if (version == 4 && pmp_take(&c, 2) != 8) /* 8-byte addresses, no segments */
 		return false;
 	cie->code_align = pmp_take_uleb(&c);
 	cie->data_align = pmp_take_sleb(&c);
@@ -231,8 +231,8 @@ bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
 /* ---- the check --------------------------------------------------------------- */
 
 /*
- * Operations of expressions that are allowed: what they take, what they give,
- * and their operand. No branch, no division, nothing that reads other memory.
+ * Allowed operations of expressions: what they pop, what they push, and their
+ * operand. No branch, no division, nothing that reads other memory.
  */
 struct operation {
 	uint8_t pops, pushes;
@@ -290,7 +290,7 @@ static struct operation operation(const struct pmp_arch *arch, uint8_t op)
 	return table[op];
 }
 
-/* An expression of size bytes at c that starts with depth values on its stack. */
+/* Check an expression of size bytes at c that starts with depth values on its stack. */
 static void check_expression(const struct pmp_arch *arch, struct pmp_cursor *c,
 			     uint64_t size, unsigned depth)
 {
@@ -319,25 +319,25 @@ static void check_expression(const struct pmp_arch *arch, struct pmp_cursor *c,
 	c->failed |= e.failed || depth == 0;
 }
 
-/* What is kept from instruction to instruction. */
+/* State of a program between instructions. */
 struct program {
 	const struct pmp_arch *arch;
-	struct pmp_buf *out; /* NULL: the check alone */
-	bool of_cie;	     /* what it would restore is only being defined */
-	bool has_cfa;	     /* defined by now */
+	struct pmp_buf *out; /* NULL: only check */
+	bool of_cie;	     /* of the CIE, which defines what restore would use */
+	bool has_cfa;	     /* the CFA has been defined */
 	bool expressions;
 	size_t states;
 	unsigned remembered;
 };
 
-/* Take the operands of an instruction; *omit: it names a register we do not keep. */
+/* Read the operands of an instruction; *omit: it names a register that is not kept. */
 static void check_operands(const struct pmp_arch *arch, struct pmp_cursor *c, uint8_t op,
 			   const char *operands, bool *omit)
 {
 	for (; *operands && !c->failed; operands++) {
 		switch (*operands) {
 		case 'r':
-			/* A register that is saved in one we do not keep is lost. */
+			/* A register saved in one that is not kept is lost. */
 			if (pmp_take_uleb(c) >= arch->reg_count) {
 				c->failed |=
 					op == DW_CFA_register && !operands[1] && !*omit;
@@ -355,7 +355,7 @@ static void check_operands(const struct pmp_arch *arch, struct pmp_cursor *c, ui
 	}
 }
 
-/* One instruction. */
+/* Check one instruction and, unless omitted, copy it. */
 static bool copy_instruction(struct pmp_cursor *c, struct program *program)
 {
 	size_t begin = c->at;
@@ -448,7 +448,7 @@ static void put_sleb(struct pmp_buf *out, int64_t value)
 	put(out, (uint64_t)value & 0x7f, 1);
 }
 
-/* Fill up the entry that begins at `begin`, and write its length. */
+/* Pad the entry that begins at `begin`, and write its length. */
 static void end_entry(struct pmp_buf *out, size_t begin)
 {
 	uint32_t length;
@@ -468,7 +468,7 @@ bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 
 	memset(pair, 0, sizeof(*pair));
 	pmp_buf_clear(out);
-	put(out, 0, 4); /* length: end_entry() */
+	put(out, 0, 4); /* length, set by end_entry() */
 	put(out, 0, 4); /* a CIE */
 	put(out, 1, 1); /* version */
 	pmp_buf_add(out, cie->signal ? "zRS" : "zR", cie->signal ? 4 : 3);
@@ -483,7 +483,7 @@ bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 
 	pair->fde = out->length;
 	put(out, 0, 4);
-	put(out, pair->fde + 4, 4); /* back to the CIE */
+	put(out, pair->fde + 4, 4); /* offset back to the CIE */
 	put(out, fde->start, 8);
 	put(out, fde->end - fde->start, 8);
 	put_uleb(out, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Call-frame information of one function, as .eh_frame and .debug_frame have
- * it: a common part (CIE) and one entry (FDE). Both come from a target, so what
- * is handed on to libunwind, which believes what it reads, is a pair of our own
- * making: every instruction checked, addresses absolute, nothing left in it that
- * libunwind does not know.
+ * Call-frame information of one function, as in .eh_frame and .debug_frame: a
+ * common part (CIE) and one entry (FDE). Both come from the target, but
+ * libunwind trusts what it reads. So it gets a rewritten pair: every
+ * instruction checked, addresses absolute, nothing left that libunwind does not
+ * know.
  *
  * Pure functions over bytes.
  */
@@ -24,22 +24,22 @@ struct pmp_cfi_bytes {
 	const uint8_t *data;
 	size_t size;
 	uint64_t address; /* of data[0] in the target, for relative pointers */
-	uint64_t bias;	  /* .debug_frame: to be added to its addresses */
+	uint64_t bias;	  /* .debug_frame: added to its addresses */
 	bool debug_frame;
 };
 
-/* One entry of a section: all offsets into its bytes. */
+/* One entry of a section; all offsets are into its bytes. */
 struct pmp_cfi_entry {
-	size_t link; /* the field that says: a CIE, or of which CIE */
-	size_t body; /* what follows that field */
+	size_t link; /* the field that marks a CIE, or refers to the CIE */
+	size_t body; /* after that field */
 	size_t end;  /* the next entry */
 	bool is_cie;
 	bool is_filler;	      /* zero length: body == end */
-	size_t cie;	      /* of an FDE: offset of its CIE, maybe beyond the bytes */
-	uint64_t cie_address; /* of an FDE in .eh_frame: where its CIE lies */
+	size_t cie;	      /* of an FDE: offset of its CIE, possibly out of range */
+	uint64_t cie_address; /* of an FDE in .eh_frame: address of its CIE */
 };
 
-/* Bytes of one call-frame program; the largest found among 200 programs and libraries
+/* Maximum bytes of one call-frame program; the largest found in 200 programs and libraries
  * of up to 700 MB is 60,772 (libcufft), in the compilers of GCC and Rust 33,680. */
 #define PMP_CFI_PROGRAM_MAX ((size_t)64 << 10)
 
@@ -60,8 +60,8 @@ struct pmp_cfi_fde {
 	size_t program_size;
 };
 
-/* False where the bytes make no sense, or are more than any real program's; outputs are
- * undefined then. */
+/* False if the bytes are malformed, or more than in any real program; then outputs are
+ * undefined. */
 bool pmp_cfi_entry(const struct pmp_cfi_bytes *bytes, size_t offset,
 		   struct pmp_cfi_entry *entry);
 bool pmp_cfi_parse_cie(const struct pmp_cfi_bytes *bytes, size_t offset,
@@ -70,20 +70,20 @@ bool pmp_cfi_parse_fde(const struct pmp_cfi_bytes *bytes,
 		       const struct pmp_cfi_entry *entry, const struct pmp_cfi_cie *cie,
 		       struct pmp_cfi_fde *fde);
 /* A pointer in one of the encodings of .eh_frame_hdr; moves *offset past it.
- * data_base is what data-relative pointers start from. */
+ * data_base is the base of data-relative pointers. */
 bool pmp_cfi_pointer(const struct pmp_cfi_bytes *bytes, size_t *offset, uint8_t encoding,
 		     uint64_t data_base, uint64_t *value);
 
-/* Is every instruction of the two one that is understood, with operands that make sense? */
+/* Are all instructions of the two understood, with valid operands? */
 bool pmp_cfi_check(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde);
 
 struct pmp_cfi_pair {
-	size_t fde;	  /* where in out the FDE begins: a multiple of 8 */
+	size_t fde;	  /* offset of the FDE in out: a multiple of 8 */
 	bool expressions; /* libunwind will read the pair again later */
-	size_t states;	  /* how often its programs remember or restore one */
+	size_t states;	  /* how often its programs remember or restore a state */
 };
-/* Replace out by the pair. False: an instruction that cannot be understood, or no
- * memory. */
+/* Replace the contents of out by the pair. False: an instruction that is not
+ * understood, or no memory. */
 bool pmp_cfi_write(const struct pmp_cfi_cie *cie, const struct pmp_cfi_fde *fde,
 		   struct pmp_buf *out, struct pmp_cfi_pair *pair);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking numbers out of call-frame information byte by byte, and the names of its
- * instructions: for cfi.c, which checks them, and cfa-rules.c, which executes them.
+ * Reads numbers from call-frame information byte by byte, and names its instructions: for
+ * cfi.c, which checks them, and cfa-rules.c, which executes them.
  */
 #ifndef PMP_UNWIND_CURSOR_H
 #define PMP_UNWIND_CURSOR_H
@@ -11,10 +11,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where these bits of an instruction are not 0 the others are an operand. */
+/* If these bits of an instruction are not 0, the others are an operand. */
 #define PMP_CFA_PRIMARY 0xc0
 
-/* Takes from [at, end) of data; once it has failed it gives zeros. */
+/* Reads [at, end) of data; after a failure it returns zeros. */
 struct pmp_cursor {
 	const uint8_t *data;
 	size_t at, end;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a pc to its frame description. Called by walk.c for each pc that it sees
- * for the first time; no thread is held here.
+ * From a pc to its frame description. Called by walk.c for each new pc; no
+ * thread is held here.
  *
- * Headers and tables are read from the target's memory, where they are as the
- * process itself uses them. Only what is not mapped comes from the file, through
- * read() and never mmap(): the file may be cut short under us.
+ * Headers and tables are read from the target's memory, as the process itself
+ * uses them. Only what is not mapped is read from the file, with read() and
+ * never mmap(), because the file may be truncated meanwhile.
  */
 #include "unwind/fde.h"
 
@@ -21,22 +21,22 @@
 #include "unwind/cfi.h"
 #include "unwind/sections.h"
 
-#define SEGMENTS_MAX 256		      /* program headers looked at */
+#define SEGMENTS_MAX 256		      /* program headers read */
 #define SECTION_MAX (16u << 20)		      /* bytes of a section */
 #define ENTRY_MAX (PMP_CFI_PROGRAM_MAX + 256) /* bytes of one CIE or FDE */
 #define TABLE_MAX (16u << 20)		      /* rows of .eh_frame_hdr */
 #define READ_CHUNK (64u << 10)
-#define BASE_REGIONS_MAX 4096 /* looked at for the beginning of a module */
+#define BASE_REGIONS_MAX 4096		      /* searched for the beginning of a module */
 #define KEPT_BY_ALL_MAX ((uint64_t)256 << 20) /* bytes, of all processes together */
-#define INDEX_WORK 64 /* bytes that are indexed in the time of one executed */
-#define READ_WORK 64  /* bytes that are read in that time */
+#define INDEX_WORK 64 /* bytes indexed in the time of executing one */
+#define READ_WORK 64  /* bytes read in that time */
 
-/* Of every linker's .eh_frame_hdr */
+/* In every linker's .eh_frame_hdr */
 #define HDR_VERSION 1
 #define HDR_TABLE_DATAREL_SDATA4 0x3b
 
 struct fde_row {
-	uint64_t start, end; /* first, see base/search.h */
+	uint64_t start, end; /* start must be first, see base/search.h */
 	size_t offset;	     /* of the FDE in the section */
 };
 
@@ -47,7 +47,7 @@ struct index {
 	struct pmp_cfi_bytes bytes; /* of data */
 	struct fde_row *rows;
 	size_t count, capacity;
-	uint64_t kept; /* bytes of the budget; none if no FDE was found in it */
+	uint64_t kept; /* bytes taken from the budget; 0 if it has no FDE */
 };
 
 struct pmp_fde_finder {
@@ -60,15 +60,15 @@ struct pmp_fde_finder {
 	bool prepared, has_bias;
 	uint64_t bias;
 	uint64_t hdr;			  /* .eh_frame_hdr, 0: none */
-	uint64_t table, table_rows;	  /* its rows, 0: no table that we know */
-	uint64_t eh_frame, eh_frame_size; /* where there is a header without table */
+	uint64_t table, table_rows;	  /* its rows, 0: no table in a known format */
+	uint64_t eh_frame, eh_frame_size; /* if there is a header without a table */
 
 	struct pmp_fde_shared *shared;
 	struct index eh, debug;
 };
 
-/* A module may be mapped several times: the nearest beginning at or before the region, which is
- * one of the maps. */
+/* A module may be mapped several times: find the nearest beginning at or before the
+ * region, which is one of maps. */
 static void find_base(struct pmp_fde_finder *finder, const struct pmp_maps *maps,
 		      const struct pmp_region *region)
 {
@@ -109,7 +109,7 @@ struct pmp_fde_finder *pmp_fde_finder_new(const struct pmp_arch *arch,
 
 static _Atomic uint64_t kept_by_all;
 
-/* What this process may still keep; others may have taken it. */
+/* What this target may still keep; other targets share the limit. */
 static uint64_t room(const struct pmp_section_budget *budget)
 {
 	const uint64_t all = kept_by_all;
@@ -145,7 +145,7 @@ void pmp_fde_shared_free(struct pmp_fde_shared *shared)
 
 /* ---- reading ------------------------------------------------------------------ */
 
-/* Memory of the target, or of the copied image (vDSO). */
+/* Read memory of the target, or the copied image (vDSO). */
 static bool read_memory(const struct pmp_fde_finder *finder,
 			const struct pmp_reader *memory, uint64_t address, void *data,
 			size_t length)
@@ -162,7 +162,7 @@ static bool read_memory(const struct pmp_fde_finder *finder,
 	return true;
 }
 
-/* The file's first pages, as they are mapped or from the file itself. */
+/* Read the file's first pages, as mapped or from the file itself. */
 static bool read_header(const struct pmp_fde_finder *finder,
 			const struct pmp_reader *memory, uint64_t offset, void *data,
 			size_t length)
@@ -196,7 +196,7 @@ static void *read_section(const struct pmp_fde_finder *finder,
 /* ---- headers ------------------------------------------------------------------- */
 
 /*
- * The row of .eh_frame_hdr:
+ * The layout of .eh_frame_hdr:
  *
  *	01			version
  *	1b 03 3b		encodings
@@ -235,7 +235,7 @@ static void prepare_table(struct pmp_fde_finder *finder, const struct pmp_reader
 	finder->table_rows = count;
 }
 
-/* The bytes of this segment that begin at address; 0: it is not in there. */
+/* The bytes of this segment from address on; 0: address is not in it. */
 static uint64_t segment_rest(const struct pmp_fde_finder *finder,
 			     const Elf64_Phdr *segment, uint64_t address)
 {
@@ -245,9 +245,10 @@ static uint64_t segment_rest(const struct pmp_fde_finder *finder,
 }
 
 /*
- * Does this loaded segment hold our region? The region begins at a page of the
- * file, the segment anywhere in it: the bias comes from where the segment's own
- * first byte must be, not from the two page-rounded numbers.
+ * Does this loaded segment contain our region? The region begins at a page
+ * boundary of the file, the segment anywhere in a page: the bias is computed
+ * from where the segment's first byte must be, not from the two page-rounded
+ * numbers.
  */
 static bool is_text_segment(const struct pmp_fde_finder *finder,
 			    const Elf64_Phdr *segment)
@@ -313,7 +314,7 @@ static void prepare(struct pmp_fde_finder *finder, const struct pmp_reader *memo
 
 struct section {
 	uint64_t address, size;
-	bool loaded; /* is in memory at address */
+	bool loaded; /* it is in memory at address */
 	void *data;  /* owned */
 };
 
@@ -350,7 +351,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* What is of no use is not kept, but has been paid for: else it might be read again and again
+/* Useless data is not kept, but the work is counted: else it might be read again and again
  * for other regions. */
 static void index_pay(struct index *index, struct pmp_section_budget *budget)
 {
@@ -368,8 +369,8 @@ static void index_pay(struct index *index, struct pmp_section_budget *budget)
 	*index = (struct index){ .tried = true };
 }
 
-/* Takes over data. In a section an entry without length is filler. If the section is not
- * known such an entry is its end, and what is behind it something else. */
+/* Takes ownership of data. Within a section, an entry with length 0 is filler. If the
+ * bounds of the section are unknown, such an entry is its end. */
 static void index_build(struct index *index, void *data,
 			const struct pmp_cfi_bytes *bytes, bool is_section)
 {
@@ -417,7 +418,7 @@ static void build_eh_index(struct pmp_fde_finder *finder, const struct pmp_reade
 		is_section = true;
 		bytes.address = section.address + finder->bias;
 		bytes.size = section.size;
-		/* What is mapped has been relocated. */
+		/* Prefer the mapped section, which has been relocated. */
 		if (section.loaded)
 			data = read_section(finder, memory, bytes.address, bytes.size);
 		if (data)
@@ -478,7 +479,7 @@ static bool find_in_index(const struct index *index, uint64_t pc, struct pmp_fde
 	return true;
 }
 
-/* The entry at address with all its bytes, in one of two buffers that all finders share. */
+/* Read the entry at address into one of two buffers that all finders share. */
 static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *memory,
 		       uint64_t address, int which, struct pmp_cfi_bytes *bytes)
 {
@@ -487,7 +488,7 @@ static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *m
 
 	if (!*entry)
 		*entry = malloc(ENTRY_MAX);
-	/* The 64-bit form of the length is for sections of 4 GiB: they do not occur. */
+	/* The 64-bit form of the length is for sections of 4 GiB, which do not occur. */
 	if (!*entry || !read_memory(finder, memory, address, &length, 4) || !length ||
 	    length > ENTRY_MAX - 4)
 		return false;
@@ -503,7 +504,7 @@ static bool read_entry(struct pmp_fde_finder *finder, const struct pmp_reader *m
 	return true;
 }
 
-/* The address of the FDE that the table has for pc, 0: none. */
+/* The address of the FDE for pc in the table; 0: none. */
 static uint64_t find_in_table(struct pmp_fde_finder *finder,
 			      const struct pmp_reader *memory, uint64_t pc)
 {

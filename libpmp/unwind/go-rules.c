@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table is read in the target's memory, where its addresses have been relocated; the
- * file says only where it is.
+ * The table is read from the target's memory, where its addresses have been relocated; the
+ * file only tells where it is.
  *
- * Functions that write the stack pointer itself are marked in the table. Most of them go on
- * for a goroutine on the thread's own stack: systemstack() for the runtime, asmcgocall() for
- * C, morestack() for a larger stack. They leave the frame pointer as it is, so that the
- * function they call has saved it. mcall() leaves the
- * goroutine for another one, and clone() has made the stack.
+ * Functions that write the stack pointer are marked in the table. Most of them continue
+ * for a goroutine on the thread's own stack: systemstack() for the runtime, asmcgocall()
+ * for C, morestack() for a larger stack. They leave the frame pointer unchanged, so the
+ * function they call saves it. mcall() leaves the goroutine for another one, and clone()
+ * made the stack.
  */
 #include "unwind/go-rules.h"
 
@@ -21,10 +21,10 @@
 #include "unwind/sections.h"
 
 #define SEGMENTS_MAX 64
-#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments that are searched at once */
-#define JOIN_WORK ((size_t)64 << 10)  /* bytes of the table after which a join gives up */
-#define MODULE_MAX 4096		      /* bytes of its section */
-#define JOIN_MAX 1024		      /* bytes of the frame of whoever switches stacks */
+#define SCAN_MAX ((uint64_t)64 << 20) /* bytes of segments searched at once */
+#define JOIN_WORK ((size_t)64 << 10)  /* bytes of the table: then a join gives up */
+#define MODULE_MAX 4096		      /* bytes of section .go.module */
+#define JOIN_MAX 1024		      /* bytes of the frame of what switches stacks */
 
 struct pmp_go_rules {
 	const struct pmp_arch *arch;
@@ -38,7 +38,7 @@ struct go_range {
 	uint64_t start, end;
 };
 
-/* A section that is loaded, at ELF addresses. */
+/* Find a loaded section; found has ELF addresses. */
 static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 			 struct go_range *found, struct pmp_section_budget *budget)
 {
@@ -55,8 +55,8 @@ static bool find_section(int fd, const Elf64_Ehdr *header, const char *name,
 	return true;
 }
 
-/* What is loaded of the file and may be written to, or may not be: SCAN_MAX bytes in all, and
- * no more than the budget has left, which becomes less by them. */
+/* Find the loaded segments that are writable, or those that are not: at most SCAN_MAX
+ * bytes in total, and no more than is left of the budget, from which they are deducted. */
 static size_t find_segments(int fd, const Elf64_Ehdr *header, bool writable,
 			    struct go_range *found, struct pmp_section_budget *budget)
 {
@@ -95,7 +95,7 @@ static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *hea
 					  found->end + bias);
 	if (header->e_shnum && !find_section(fd, header, ".go.buildinfo", found, budget))
 		return false;
-	/* Other linkers put it among what is relocated. */
+	/* Other linkers put it into relocated data. */
 	for (int writable = 0; writable < 2; writable++) {
 		count = find_segments(fd, header, writable, found, budget);
 		for (size_t i = 0; i < count; i++)
@@ -107,7 +107,7 @@ static bool open_table(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *hea
 	return false;
 }
 
-/* Where the code begins: since Go 1.26 the table does not say it. */
+/* Find where the code begins: since Go 1.26 the table does not tell. */
 static bool find_text(struct pmp_go_rules *rules, int fd, const Elf64_Ehdr *header,
 		      uint64_t bias, struct pmp_section_budget *budget)
 {
@@ -168,17 +168,17 @@ static bool is_one_of(struct pmp_go_rules *rules, const struct pmp_go_function *
 	return *wanted;
 }
 
-/* The kind of rule for a function that has not only been called and will return. no_return:
- * it has called another one, and kept no return address. */
+/* The kind of rule for a function that may do more than get called and return. no_return:
+ * it called another function, but kept no return address. */
 static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 				  const struct pmp_go_function *function, bool exact,
 				  bool no_return)
 {
-	/* Nothing of Go has called these: the kernel, on a signal, or clone(). */
+	/* Not called from Go: by the kernel, on a signal, or after clone(). */
 	static const char *const called[] = { "runtime.sigtramp", "runtime.cgoSigtramp",
 					      "runtime.mstart", NULL };
 	static const char *const leaves[] = { "runtime.mcall", "runtime.clone", NULL };
-	/* Before Go 1.18 the table does not say so. */
+	/* Before Go 1.18 the table does not mark these. */
 	static const char *const tops[] = { "runtime.goexit", "runtime.rt0_go", NULL };
 	static const char *const switches[] = {
 		"runtime.systemstack", "runtime.morestack", "runtime.asmcgocall",
@@ -193,7 +193,7 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	if (function->is_top || (is_old && is_one_of(rules, function, tops)))
 		return is_one_of(rules, function, called) ? PMP_RULE_FRAME
 							  : PMP_RULE_ROOT;
-	/* Only where others have been called is it sure that it has switched. */
+	/* It has certainly switched only if it has called others. */
 	if (is_one_of(rules, function, leaves))
 		return exact ? PMP_RULE_SWITCH : PMP_RULE_ROOT;
 	if (function->switches_stacks || (is_old && is_one_of(rules, function, switches)))
@@ -201,7 +201,7 @@ static enum pmp_rule_kind kind_of(struct pmp_go_rules *rules,
 	return PMP_RULE_FRAME;
 }
 
-/* These a signal handler calls in the name of whoever it has interrupted
+/* Functions whose calls a signal handler inserts into the interrupted code
  * (runtime/signal_*.go). */
 static bool is_injected(struct pmp_go_rules *rules,
 			const struct pmp_go_function *function)
@@ -232,7 +232,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 		at_start = exact && lookup == function.start;
 		rules->arch->go_frame(size, rule);
 		no_return = !exact && rule->ra == PMP_WHERE_SAME;
-		/* What was written by hand saves the frame pointer at another place, or not. */
+		/* Assembly saves the frame pointer elsewhere, or not at all. */
 		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
 			rule->fp = PMP_WHERE_LOST;
 		rule->kind =
@@ -249,7 +249,8 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 
 /* ---- the goroutine's own stack -------------------------------------------------------- */
 
-/* Is this what a call of the function at start has left, in a frame of size bytes? */
+/* Is pc the return address of a call of the function at start, from a frame of size
+ * bytes? */
 static bool is_call_of(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 		       uint64_t pc, uint64_t start, uint64_t size)
 {
@@ -271,8 +272,8 @@ bool pmp_go_join(struct pmp_go_rules *rules, const struct pmp_reader *memory,
 	struct pmp_go_function function;
 	size_t found = 0;
 
-	/* Where calls leave the return address in a register, the goroutine's frame pointer
-	 * is not kept (until Go 1.21). */
+	/* On architectures with a link register the goroutine's frame pointer is not kept
+	 * (until Go 1.21). */
 	if (rules->arch->link != rules->arch->pc)
 		return false;
 	if (!pmp_regs_has(regs, rules->arch->fp) || fp % 8 || fp < JOIN_MAX ||

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libunwind does the arithmetic of call-frame information, and caches it; all it
- * reads comes through here. walk.c calls this for each frame that has such
- * information. No thread is held here.
+ * libunwind evaluates call-frame information, and caches it; all its reads go through
+ * here. walk.c calls this for each frame that no rule can handle. No thread is held here.
  *
- * Each step is made with a new cursor whose ip is the address to look up. A cursor
- * that goes on by itself would look up ip - 1 but remember the result under ip,
- * and so take a return address after a call that does not return for the first
- * byte of the next function, or the other way round.
+ * Each step uses a new cursor whose ip is the address to look up. A cursor that continues
+ * by itself would look up ip - 1 but cache the result under ip, and so confuse a return
+ * address after a call that does not return with the first byte of the next function.
  *
- * libunwind gets exactly one FDE at a time: a search table of one row, which
- * begins below every address. Table and FDE lie at addresses that no process can
- * have and are served from an array here; the target's own call-frame information
- * never reaches libunwind (cfi.c says why).
+ * libunwind gets exactly one FDE at a time, through a search table with one row that
+ * begins below every address. Table and FDE are at addresses that no process can have, and
+ * are served from an array here; the target's own call-frame information never reaches
+ * libunwind (see cfi.c).
  */
 #include "unwind/libunwind.h"
 
@@ -24,25 +22,25 @@
 #include "base/hash.h"
 
 /*
- * The cache of an address space has 128 entries; a larger one is never unmapped
- * again. So there are several spaces, and the address decides which one is used.
+ * The cache of an address space has 128 entries; a larger one would never be
+ * unmapped. So there are several spaces, selected by the address.
  */
 #define SPACES_LOG 5
 #define SPACES (1u << SPACES_LOG)
 
-#define LOCAL_BASE UINT64_C(0xfff0000000000000) /* no user address on any processor */
+#define LOCAL_BASE UINT64_C(0xfff0000000000000) /* never a user address */
 #define LOCAL_MAX (4u << 20)			/* bytes kept there */
 #define LOCAL_ROW 0				/* the table's only row */
-#define LOCAL_PAIRS 8 /* what is read again, then what is being read */
+#define LOCAL_PAIRS 8 /* pairs that are read again, then the current one */
 
 struct pmp_libunwind {
 	struct pmp_libunwind_caller caller;
 	unw_addr_space_t spaces[SPACES];
-	struct pmp_buf local; /* what is at LOCAL_BASE */
-	struct pmp_buf pair;  /* a CIE and an FDE as libunwind may have them */
-	size_t kept;	      /* of it, what cached expressions refer to */
+	struct pmp_buf local; /* contents of LOCAL_BASE */
+	struct pmp_buf pair;  /* a CIE and an FDE, rewritten for libunwind */
+	size_t kept;	      /* the part of local that cached expressions refer to */
 
-	/* of the step being made */
+	/* of the current step */
 	const struct pmp_regs *regs;
 	const struct pmp_reader *stack;
 	uint64_t lookup;
@@ -50,15 +48,16 @@ struct pmp_libunwind {
 	int needed; /* the register that was unknown */
 };
 
-/* Not from a header: it is exported for this use, but declared in a private one. */
+/* Declared here, because it is exported for this use but declared only in a private
+ * header. */
 #define search_unwind_table UNW_OBJ(dwarf_search_unwind_table)
 extern int search_unwind_table(unw_addr_space_t space, unw_word_t ip,
 			       unw_dyn_info_t *info, unw_proc_info_t *result,
 			       int need_unwind_info, void *arg);
 
 /*
- * The one error on which unw_step() does not begin to guess, by frame pointers or by the
- * link register: on x86-64 others would do, on aarch64 none.
+ * The only error on which unw_step() does not start guessing, with frame pointers or the
+ * link register; on x86-64 others would do as well, on aarch64 none.
  */
 #define REFUSED (-UNW_ESTOPUNWIND)
 
@@ -92,7 +91,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 	return REFUSED;
 }
 
-/* libunwind's register numbers are DWARF's on both processors. */
+/* libunwind's register numbers are DWARF's on both architectures. */
 static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value,
 		      int write, void *arg)
 {
@@ -130,7 +129,7 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	    !pmp_cfi_write(&fde.cie, &fde.entry, &libunwind->pair, &pair) ||
 	    !caller->allow(caller->arg, pair.states))
 		return REFUSED;
-	libunwind->local.length = begin; /* what came last is not needed any more */
+	libunwind->local.length = begin; /* drop the previous pair */
 	pmp_buf_add(&libunwind->local, libunwind->pair.data, libunwind->pair.length);
 	if (pmp_buf_failed(&libunwind->local))
 		return -UNW_ENOMEM;
@@ -190,7 +189,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t ip, char *name, size
 	return REFUSED;
 }
 
-/* Everything at LOCAL_BASE but the row: { start, FDE } relative to segbase. */
+/* Drop everything at LOCAL_BASE except the row: { start, FDE } relative to segbase. */
 static void forget_local(struct pmp_libunwind *libunwind)
 {
 	static const int32_t row[2] = { INT32_MIN, 0 };
@@ -245,8 +244,8 @@ static enum pmp_libunwind_result failure(const struct pmp_libunwind *libunwind,
 }
 
 /*
- * What the cursor knows after its step, of the registers in keep. On aarch64 the caller's
- * pc is in the link register, as it is after a return, and UNW_REG_IP its name.
+ * Read the registers in keep that the cursor knows after its step. On aarch64 the caller's
+ * pc is in the link register, as after a return, and UNW_REG_IP is its name.
  */
 static void read_back(struct pmp_libunwind *libunwind, unw_cursor_t *cursor,
 		      uint64_t keep, struct pmp_regs *caller)
@@ -262,16 +261,16 @@ static void read_back(struct pmp_libunwind *libunwind, unw_cursor_t *cursor,
 	if (!unw_get_reg(cursor, UNW_REG_IP, &value))
 		pmp_regs_set(caller, pmp_arch_here->pc,
 			     pmp_arch_code(pmp_arch_here, value));
-	/* A register that cannot be had is no failure before it is needed. */
+	/* An unavailable register is not a failure until it is needed. */
 	libunwind->unreadable = unreadable;
 	libunwind->unknown = unknown;
 }
 
-/* Each takes 26 KB, and most targets need none of them. */
+/* Made on demand: each takes 26 KB, and most targets need none. */
 static unw_addr_space_t find_space(struct pmp_libunwind *libunwind, uint64_t lookup)
 {
 	unw_accessors_t accessors = {
-		/* is copied */
+		/* copied by libunwind */
 		.find_proc_info = find_proc_info,
 		.put_unwind_info = put_unwind_info,
 		.get_dyn_info_list_addr = get_dyn_info_list_addr,
@@ -316,7 +315,8 @@ enum pmp_libunwind_result pmp_libunwind_step(struct pmp_libunwind *libunwind,
 	if (result < 0)
 		return failure(libunwind, needed);
 	read_back(libunwind, &cursor, keep, &caller);
-	/* It says so too where the caller's frame pointer is 0, which says nothing. */
+	/* A result of 0 may also mean a caller's frame pointer of 0, which proves
+	 * nothing. */
 	if (result == 0 && (!pmp_regs_has(&caller, pmp_arch_here->pc) ||
 			    !pmp_regs_get(&caller, pmp_arch_here->pc)))
 		return PMP_LIBUNWIND_ROOT;

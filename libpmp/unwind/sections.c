@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See sections.h. The file may be cut short at any time: it is read, never mapped. */
+/* See sections.h. The file may be truncated at any time, so it is read, never mapped. */
 #include "unwind/sections.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 #include "base/file.h"
 
-#define NAMES_MAX (64u << 10) /* bytes of the names of sections */
-#define AT_ONCE 32	      /* headers */
-#define HEADERS_MAX 4096u     /* of programs and libraries few have 100 */
-/* In bytes of executed programs, by measurement: a header, and bytes of names. */
+#define NAMES_MAX (64u << 10) /* bytes of section names */
+#define AT_ONCE 32	      /* headers per read */
+#define HEADERS_MAX 4096u     /* few programs and libraries have 100 */
+/* Measured cost, in bytes of executed programs: a header; bytes of names per unit. */
 #define HEADER_WORK 4
 #define NAMES_WORK 16
 
@@ -29,7 +29,7 @@ bool pmp_sections_open(const struct pmp_arch *arch, int fd, Elf64_Ehdr *header)
 	       (!header->e_shnum || header->e_shentsize == sizeof(Elf64_Shdr));
 }
 
-/* All names, the last one with its NUL; or NULL. */
+/* All names, the last one NUL-terminated; or NULL. */
 static char *read_names(int fd, const Elf64_Ehdr *header, size_t *size)
 {
 	Elf64_Shdr section;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frame by frame from the registers to the thread's first function. capture.c
- * calls this for each stack it has copied; what it gets are addresses only. No
- * thread is held meanwhile.
+ * Frame by frame from the registers to the thread's first function. Called for each copied
+ * stack; finds only addresses. No thread is held meanwhile.
  *
- * Call-frame information decides wherever there is some: by the rule that cfa-rules.c
- * has made of it for the pc, which is kept; what no rule can say is executed by
- * libunwind (libunwind.c). A rule gives pc, sp and fp only. Where libunwind then
- * needs another register the walk starts again, with libunwind for every frame: that
- * is assembly (ld.so's resolver), and rare.
+ * Call-frame information is used wherever there is some: as a cached rule that cfa-rules.c
+ * has derived for the pc, or, if no rule can express it, executed by libunwind
+ * (libunwind.c). A rule yields only pc, sp and fp. If libunwind then needs another
+ * register, the walk restarts with libunwind for every frame: that happens in assembly
+ * (ld.so's resolver), and rarely.
  *
- * Code without any information (assembly, musl, JIT compilers) is crossed in ways
- * that demand evidence: a return address lies in executable memory and follows a
- * call.
+ * Code without any information (assembly, musl, JIT compilers) is crossed only with
+ * evidence: a return address must be in executable memory and follow a call.
  */
 #include "unwind/walk.h"
 
@@ -31,30 +29,30 @@
 
 #define CACHE_LOG 14 /* pcs remembered */
 #define CACHE_SIZE (1u << CACHE_LOG)
-#define WAYS 4		 /* of them where a pc can be */
-#define JUMPS_MAX 64	 /* times the stack may go down: signals, coroutines */
+#define WAYS 4		 /* slots that a pc can be in */
+#define JUMPS_MAX 64	 /* how often sp may decrease: signals, coroutines */
 #define LEAF_REACH 4096	 /* bytes of code from a leaf's first byte to its pc */
 #define LIBUNWIND_WORK 8 /* times the work of making a rule */
-#define READ_WORK 1	 /* of a word that libunwind reads */
-#define STATE_WORK 128	 /* of a state in libunwind: two or more system calls */
+#define READ_WORK 1	 /* for a word that libunwind reads */
+#define STATE_WORK 128	 /* for a state in libunwind: at least two system calls */
 #define KEPT_MAX ((uint64_t)64 << 20)	 /* bytes of call-frame information */
-#define SEARCH_MAX ((uint64_t)256 << 20) /* bytes searched in its life: about a second */
+#define SEARCH_MAX ((uint64_t)256 << 20) /* bytes searched in total: about a second */
 #define GO_ON PMP_END_COUNT		 /* no end yet */
 
-/* A pc whose rule is known. */
+/* A pc with its rule. */
 struct cached_rule {
 	uint64_t pc;
 	struct pmp_rule rule;
-	bool exact;  /* as the pc of an exact frame */
+	bool exact;  /* looked up for an exact frame */
 	bool before; /* looked up at pc - 1, where the call is */
 };
 
-/* An executable region, and what finds its FDEs, once it is needed. */
+/* An executable region, and its FDE finder, made when first needed. */
 struct executable {
-	uint64_t start, end, offset; /* start first, see base/search.h */
+	uint64_t start, end, offset; /* start must be first, see base/search.h */
 	uint32_t module;
 	struct pmp_fde_finder *finder;
-	struct pmp_go_rules *go; /* NULL: no program of Go */
+	struct pmp_go_rules *go; /* NULL: not a Go program */
 	bool go_tried;
 };
 
@@ -65,14 +63,15 @@ struct pmp_unwinder {
 	struct pmp_reader memory;
 	struct executable *executables; /* sorted */
 	size_t executable_count;
-	struct cached_rule cache[CACHE_SIZE]; /* sets of WAYS, in each the newest first */
-	bool cached;			      /* any of them has been filled */
+	struct cached_rule cache[CACHE_SIZE]; /* sets of WAYS, each with the newest
+					       * first */
+	bool cached;			      /* any slot has been filled */
 	struct pmp_libunwind *libunwind;
-	bool no_rules; /* all by libunwind: tests, measurements */
+	bool no_rules; /* use libunwind for all: tests, measurements */
 	bool no_memory;
 	struct pmp_fde_shared shared;
-	size_t work;	/* since the last walk began that no other one asked for */
-	unsigned walks; /* one may ask for another: find_fp() */
+	size_t work;	/* since the last outermost walk began */
+	unsigned walks; /* nesting depth: find_fp() may walk, too */
 	void (*beat)(void *arg);
 	void *beat_arg;
 };
@@ -87,14 +86,14 @@ struct walker {
 	struct pmp_regs regs; /* of the current frame */
 	bool exact;
 	bool chained;	/* the frame pointer comes from a frame record */
-	bool switched;	/* to another stack, on purpose */
-	bool signal;	/* it has turned out to be a signal trampoline */
-	uint64_t flags; /* of the frame that the step has found */
+	bool switched;	/* the step went to another stack, on purpose */
+	bool signal;	/* the frame turned out to be a signal trampoline */
+	uint64_t flags; /* of the frame that the step found */
 	unsigned jumps;
 	bool by_rules;
-	bool dropped;  /* registers that libunwind would have kept */
-	bool again;    /* ... and that it needs */
-	bool needs_fp; /* the frame pointer was needed and not known */
+	bool dropped;  /* registers were lost that libunwind would have kept ... */
+	bool again;    /* ... and now needs */
+	bool needs_fp; /* the frame pointer was needed but unknown */
 };
 
 /* ---- executables ---------------------------------------------------------------- */
@@ -120,7 +119,7 @@ static void executables_free(struct executable *executables, size_t count)
 	free(executables);
 }
 
-/* One for each such region; the finders of those that are as before are kept. */
+/* One for each executable region; finders of unchanged regions are kept. */
 static int executables_renew(struct pmp_unwinder *unwinder, const struct pmp_maps *maps)
 {
 	struct executable *executables, *old;
@@ -168,7 +167,7 @@ void pmp_unwinder_spend(struct pmp_unwinder *unwinder, size_t work)
 	unwinder->work += work;
 }
 
-/* That which pc is in, with its finder. */
+/* The executable region that contains pc, with its finder. */
 static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t pc)
 {
 	struct executable *executable =
@@ -187,7 +186,7 @@ static struct executable *executable_at(struct pmp_unwinder *unwinder, uint64_t 
 	return NULL;
 }
 
-/* What was done for the sections of files since is a part of this walk. */
+/* Count the work done for sections of files as part of this walk. */
 static void count_sections(struct pmp_unwinder *unwinder)
 {
 	unwinder->work += unwinder->shared.budget.work;
@@ -299,7 +298,7 @@ int pmp_unwinder_set_maps(struct pmp_unwinder *unwinder, struct pmp_maps *maps,
 		     !PMP_FAULT("stale-cache"))) {
 		if (executables_renew(unwinder, maps))
 			return PMP_ENOMEM;
-		/* Pages that were never touched take no memory. */
+		/* Untouched pages take no memory, so do not clear an unused cache. */
 		if (unwinder->cached)
 			memset(unwinder->cache, 0, sizeof(unwinder->cache));
 		unwinder->cached = false;
@@ -319,7 +318,7 @@ void pmp_unwinder_forget(struct pmp_unwinder *unwinder)
 
 /* ---- what is at a pc -------------------------------------------------------------- */
 
-/* The rules for the code of Go that pc is in, or NULL. */
+/* The rules for the Go code that contains pc, or NULL. */
 static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
 {
 	struct executable *executable = executable_at(unwinder, pc);
@@ -339,7 +338,8 @@ static struct pmp_go_rules *find_go(struct pmp_unwinder *unwinder, uint64_t pc)
 	return executable->go;
 }
 
-/* Before call-frame information: that of Go does not know when a stack is switched. */
+/* Tried before call-frame information, because Go's does not tell when the stack is
+ * switched. */
 static bool fill_go_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 {
 	struct pmp_go_rules *go = find_go(unwinder, cached->pc - !cached->exact);
@@ -363,9 +363,9 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 	found = find_fde(unwinder, cached->exact ? pc : pc - 1, &fde);
 	cached->before = !cached->exact;
 	/*
-	 * A return address on a function's first byte, after no call, was put there
-	 * by hand (makecontext, a signal restorer): pc - 1 is another function, or
-	 * padding.
+	 * A return address at a function's first byte that does not follow a call was put
+	 * there by hand (makecontext, a signal restorer): pc - 1 is in another function,
+	 * or in padding.
 	 */
 	if (!cached->exact &&
 	    (!found || (fde.end == pc &&
@@ -375,7 +375,7 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 			fde = next;
 			cached->before = false;
 		} else if (found) {
-			/* What it has of the first one is gone. */
+			/* The second lookup has overwritten the first one's programs. */
 			found = find_fde(unwinder, pc - 1, &fde);
 		}
 	}
@@ -386,15 +386,15 @@ static void fill_rule(struct pmp_unwinder *unwinder, struct cached_rule *cached)
 		pmp_rule_make(&fde.cie, &fde.entry, pc - cached->before, &cached->rule);
 	else
 		cached->rule.kind = PMP_RULE_BAD;
-	/* Of another machine: the frame pointer has to do. */
+	/* Code of another architecture: fall back to the frame pointer. */
 	if (cached->rule.kind == PMP_RULE_LIBUNWIND && !unwinder->libunwind)
 		cached->rule.kind = PMP_RULE_NONE;
 	if (cached->rule.signal && unwinder->arch->is_sigreturn(&unwinder->memory, pc))
 		cached->rule.kind = PMP_RULE_SIGNAL;
 }
 
-/* A copy, as more rules may come into the cache while a frame's caller is found. False: it is
- * not known, and there has been enough work for this stack. */
+/* Returns a copy, because the cache may change while a frame's caller is found. False: not
+ * cached, and the work limit for this stack has been reached. */
 static bool find_rule(struct pmp_unwinder *unwinder, uint64_t pc, bool exact,
 		      struct cached_rule *cached)
 {
@@ -438,9 +438,9 @@ static const struct pmp_region *code_region(const struct pmp_unwinder *unwinder,
 
 /*
  * May this be a return address? In a file's code it must follow a call (*target
- * is then where a direct one goes, else 0) or be what a signal handler returns
- * to. JIT compilers make return addresses in other ways too: there, executable
- * memory has to do.
+ * is then the destination of a direct one, else 0) or be what a signal handler
+ * returns to. JIT compilers also make return addresses in other ways: there,
+ * being in executable memory must suffice.
  */
 static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t *target)
 {
@@ -454,7 +454,7 @@ static bool is_return(const struct pmp_unwinder *unwinder, uint64_t pc, uint64_t
 	       unwinder->arch->is_sigreturn(&unwinder->memory, pc);
 }
 
-/* The frame pointer is needed: known, or found by the function that came with this walk. */
+/* Get the frame pointer, if it is known or find_fp() finds it. */
 static bool want_fp(struct walker *w)
 {
 	const struct pmp_walk *walk = w->walk;
@@ -482,7 +482,7 @@ static enum pmp_end take_caller(struct walker *w, const struct pmp_regs *caller,
 	return GO_ON;
 }
 
-/* The return address is where a call has put it, but for what entry says. */
+/* The return address is where the call put it, adjusted for what entry tells. */
 static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *entry,
 			 struct pmp_regs *caller, uint64_t *target)
 {
@@ -490,8 +490,8 @@ static bool entry_caller(const struct walker *w, const struct pmp_arch_entry *en
 	       is_return(w->unwinder, pmp_regs_get(caller, w->pc), target);
 }
 
-/* Is a frame pointer of 0 the end? Where functions do not set it, it may just be what it was
- * when the thread began. */
+/* Is a frame pointer of 0 the end? If functions do not set it, it may just be left from
+ * the start of the thread. */
 static bool ends_chain(const struct walker *w)
 {
 	const struct pmp_region *region =
@@ -501,8 +501,8 @@ static bool ends_chain(const struct walker *w)
 	       (region && region->module->kind != PMP_MODULE_FILE);
 }
 
-/* By the frame pointer: the saved one is where it points to, the return address after
- * that. GO_ON: *caller is filled. */
+/* Use the frame pointer: it points to the saved one, followed by the return address.
+ * GO_ON: *caller is filled. */
 static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 				 uint64_t *target)
 {
@@ -531,10 +531,10 @@ static enum pmp_end chain_caller(struct walker *w, struct pmp_regs *caller,
 }
 
 /*
- * An exact frame within a function: it may have no frame of its own (a leaf), or
- * one that the frame pointer points to. A leaf's return address follows a call of
- * a function that begins shortly before pc. If that holds for both, the call whose
- * target is nearer has called the function that pc is in.
+ * An exact frame within a function may have no frame of its own (a leaf), or one that the
+ * frame pointer points to. A leaf's return address follows a call of a function that
+ * begins shortly before pc. If both fit, the call whose target is nearer to pc is the
+ * right one.
  */
 static enum pmp_end leaf_step(struct walker *w, bool by_chain)
 {
@@ -576,8 +576,8 @@ static enum pmp_end no_info_step(struct walker *w)
 	enum pmp_end end;
 
 	if (!code_region(unwinder, pc)) {
-		/* A wild or null function pointer has been called: nothing but the
-		 * call has happened. */
+		/* A wild or null function pointer was called: nothing has happened since
+		 * the call. */
 		if (!w->exact || !entry_caller(w, &entry, &caller, &target))
 			return PMP_END_NO_INFO;
 		return take_caller(w, &caller, false);
@@ -596,7 +596,7 @@ static enum pmp_end no_info_step(struct walker *w)
 
 /* ---- the walk ---------------------------------------------------------------------- */
 
-/* By libunwind. */
+/* A step with libunwind. */
 static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *cached)
 {
 	static const enum pmp_end ends[] = {
@@ -626,7 +626,7 @@ static enum pmp_end libunwind_step(struct walker *w, const struct cached_rule *c
 	return ends[result];
 }
 
-/* The signal handler has put the link register onto the stack, and the pc there instead. */
+/* The signal handler pushed the link register, and replaced it by the pc. */
 static bool pop_link(struct walker *w)
 {
 	uint64_t sp = pmp_regs_get(&w->regs, w->sp), link;
@@ -638,7 +638,7 @@ static bool pop_link(struct walker *w)
 	return true;
 }
 
-/* By the rule. */
+/* A step with a rule. */
 static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 {
 	if (rule->cfa_fp && !want_fp(w))
@@ -654,13 +654,13 @@ static enum pmp_end frame_step(struct walker *w, const struct pmp_rule *rule)
 	return pop_link(w) ? GO_ON : PMP_END_UNREADABLE;
 }
 
-/* To the goroutine for which a function goes on on the thread's own stack. */
+/* Step to the goroutine on whose behalf a function runs on the thread's own stack. */
 static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *cached)
 {
 	struct pmp_unwinder *unwinder = w->unwinder;
 	struct pmp_go_rules *go = find_go(unwinder, cached->pc - cached->before);
 
-	/* A peek does not know the frame pointer. */
+	/* In a peek the frame pointer is unknown. */
 	if (!cached->exact && !want_fp(w))
 		return PMP_END_NO_INFO;
 	if (pmp_unwinder_is_spent(unwinder))
@@ -678,7 +678,7 @@ static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *c
 static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached)
 {
 	bool by_hand = !cached->exact && !cached->before;
-	/* There libunwind takes the victim's link register for its pc. */
+	/* On such architectures libunwind takes the victim's link register for its pc. */
 	bool has_link = w->arch->link != w->pc;
 	enum pmp_end end;
 
@@ -695,19 +695,19 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 		end = signal_step(w);
 	else
 		end = PMP_END_ROOT;
-	/* It was not called; where a call would have left the return address in a
-	 * register, that one says nothing of it. */
+	/* It was not called, so the register in which a call would leave the
+	 * return address has none. */
 	if (end == PMP_END_NO_INFO && by_hand && cached->rule.ra == PMP_WHERE_SAME)
 		return PMP_END_ROOT;
-	/* The bottom of a stack that makecontext() has made: after it lies what
-	 * looks like a return address only to the call-frame information. */
+	/* The bottom of a stack made by makecontext(): what call-frame
+	 * information takes for a return address there is not one. */
 	if (end == GO_ON && by_hand &&
 	    !code_region(w->unwinder, pmp_regs_get(&w->regs, w->pc)))
 		return PMP_END_ROOT;
 	return end;
 }
 
-/* From the frame in w to its caller. */
+/* Step from the frame in w to its caller. */
 static enum pmp_end step(struct walker *w)
 {
 	uint64_t pc = pmp_regs_get(&w->regs, w->pc);
@@ -732,8 +732,8 @@ static enum pmp_end step(struct walker *w)
 }
 
 /*
- * The stack grows down, so each caller's sp is higher. Where it is not, this is
- * another stack (a signal's, a coroutine's), or a circle.
+ * The stack grows down, so each caller's sp is higher. If it is not, this is
+ * another stack (a signal's, a coroutine's), or a loop.
  */
 static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 {
@@ -751,7 +751,7 @@ static bool is_progress(struct walker *w, uint64_t old_pc, uint64_t old_sp)
 	return ++w->jumps <= JUMPS_MAX;
 }
 
-/* To the next frame, or the reason why there is none. */
+/* Go to the next frame, or return why there is none. */
 static enum pmp_end next(struct walker *w)
 {
 	uint64_t pc = pmp_regs_get(&w->regs, w->pc), sp = pmp_regs_get(&w->regs, w->sp);
@@ -759,7 +759,7 @@ static enum pmp_end next(struct walker *w)
 
 	if (end != GO_ON)
 		return end;
-	/* The victim of a signal may well have called a null pointer. */
+	/* The victim of a signal may have called a null pointer. */
 	if (pmp_regs_get(&w->regs, w->pc) == 0 && !w->signal)
 		return PMP_END_ROOT;
 	return is_progress(w, pc, sp) ? GO_ON : PMP_END_LOOP;
@@ -782,7 +782,7 @@ static void add_frame(struct walker *w, struct pmp_walk *walk)
 		walk->regs[i].fp = pmp_regs_get(&w->regs, w->fp);
 }
 
-/* False: it has to start again, without rules. */
+/* False: restart without rules. */
 static bool walk_once(struct walker *w, struct pmp_walk *walk)
 {
 	enum pmp_end end = GO_ON;
@@ -860,7 +860,7 @@ static bool is_same(const struct pmp_walk *a, const struct pmp_walk *b)
 	return true;
 }
 
-/* Both ways: by rules, and by libunwind alone. Any difference ends the process. */
+/* Walk both with rules and with libunwind alone. Any difference aborts the process. */
 static void compare(struct pmp_unwinder *unwinder, const struct pmp_regs *regs,
 		    const struct pmp_reader *stack, const struct pmp_walk *walk)
 {
