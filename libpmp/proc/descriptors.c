@@ -15,9 +15,9 @@
 #include "base/file.h"
 #include "base/scan.h"
 
-#define BEAT 64		 /* descriptors, between two signs of life */
+#define BEAT 64		 /* descriptors between two signs of life */
 #define PATH_SIZE 64	 /* "/proc/PID/fdinfo/FD" */
-#define FDINFO_SIZE 4096 /* of a file with many locks the first ones */
+#define FDINFO_SIZE 4096 /* only the first locks of a file with many */
 
 /* ---- one --------------------------------------------------------------------------- */
 
@@ -58,7 +58,7 @@ bool pmp_descriptor_parse_name(const char *link, char *name)
 	return true;
 }
 
-/* Of the file behind a link, without a question to its server. */
+/* Stat the file behind a link, without asking its server. */
 static bool ask_file(int dir, const char *name, struct statx *file)
 {
 	const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
@@ -75,7 +75,7 @@ static enum pmp_descriptor_type type_of(const struct statx *file)
 	case S_IFSOCK: return PMP_DESCRIPTOR_SOCKET;
 	case S_IFCHR:
 	case S_IFBLK: return PMP_DESCRIPTOR_DEVICE;
-	/* Only what has no name in any file system has no type. */
+	/* Only anonymous inodes have no type. */
 	case 0: return PMP_DESCRIPTOR_ANONYMOUS;
 	default: return PMP_DESCRIPTOR_OTHER;
 	}
@@ -86,7 +86,7 @@ static uint64_t device_of(const struct statx *file)
 	return makedev(file->stx_dev_major, file->stx_dev_minor);
 }
 
-/* Is it what its link says? A file may have the name of a pipe. */
+/* Is it what its link claims? A file may be named like a pipe. */
 static bool is_really(int dir, const char *name, enum pmp_descriptor_type type,
 		      uint64_t inode)
 {
@@ -118,7 +118,7 @@ static void read_file(int dir, const char *name, const char *link,
 	descriptor->type = type_of(&file);
 	descriptor->device = device_of(&file);
 	descriptor->inode = file.stx_ino;
-	/* In fdinfo since Linux 5.14. */
+	/* fdinfo has it since Linux 5.14. */
 	descriptor->lock_inode =
 		descriptor->info.inode ? descriptor->info.inode : file.stx_ino;
 	if (descriptor->type != PMP_DESCRIPTOR_ANONYMOUS)
@@ -155,13 +155,13 @@ int pmp_descriptor_read(const struct pmp_process *process, pid_t tid, int fd,
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-/* A process whose descriptors are being looked at. */
+/* A process whose descriptors are being read. */
 struct visit {
 	struct pmp_seeker *seeker;
 	pid_t pid;
 	uint64_t until;
 	int dir, info; /* fd, fdinfo */
-	bool files;    /* some of what is looked for are files */
+	bool files;    /* some seeks are for files */
 };
 
 static int compare_seeks(const void *a, const void *b)
@@ -173,7 +173,7 @@ static int compare_seeks(const void *a, const void *b)
 	return (one->inode > other->inode) - (one->inode < other->inode);
 }
 
-/* The first one of this type and inode; others follow it. */
+/* The index of the first seek of this type and inode; others follow it. */
 static size_t first_seek(const struct pmp_seeker *seeker, enum pmp_descriptor_type type,
 			 uint64_t inode)
 {
@@ -227,7 +227,7 @@ static int look_at_link(const struct visit *visit, const char *name, int fd,
 	return r;
 }
 
-/* What fdinfo says of a file or FIFO: read once for all that is looked for in it. */
+/* What fdinfo tells about a file or FIFO: read once for all seeks. */
 struct details {
 	struct pmp_fdinfo info;
 	struct pmp_file_lock locks[PMP_FDINFO_LOCKS];
@@ -255,7 +255,7 @@ static bool has_lock(const struct details *details, const struct pmp_file_lock *
 	return false;
 }
 
-/* All that is looked for of this type in that file; of type FILE it has to have the lock. */
+/* Check all seeks of this type for that file; for type FILE it must have the lock. */
 static int look_for_type(const struct visit *visit, const char *name, int fd,
 			 enum pmp_descriptor_type type, const struct statx *file)
 {
@@ -312,7 +312,7 @@ static int look_at(const struct visit *visit, const char *name)
 	return visit->files && link[0] == '/' ? look_at_file(visit, name, (int)fd) : 0;
 }
 
-/* Kernel threads have no descriptors. */
+/* Kernel threads do not count: they have no descriptors. */
 static bool is_hidden(pid_t pid, int sys_errno)
 {
 	struct pmp_stat stat;
@@ -324,7 +324,7 @@ static bool is_hidden(pid_t pid, int sys_errno)
 	       !(stat.flags & PMP_KERNEL_THREAD) && !pmp_state_ended(stat.state);
 }
 
-/* Both folders of one process, whoever gets its number meanwhile. */
+/* Open both directories of the same process, even if its pid is reused meanwhile. */
 static DIR *open_folders(struct visit *visit)
 {
 	const int flags = O_DIRECTORY | O_CLOEXEC;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a process cannot be traced. "Operation not permitted" has seven causes;
- * this file finds the one that applies (/proc/PID/status, capabilities, yama, user
- * namespaces) and names the next step. Called when something has been refused,
- * while no thread is held.
+ * Why a process cannot be traced. "Operation not permitted" has seven causes; this file
+ * finds the one that applies (/proc/PID/status, capabilities, yama, user namespaces) and
+ * suggests the next step. Called after a refusal, while no thread is held.
  */
 #include "proc/explain.h"
 
@@ -29,13 +28,13 @@
 #define CAP_PTRACE (UINT64_C(1) << 19) /* CAP_SYS_PTRACE */
 #define CAP_READ \
 	(UINT64_C(1) << 1 | UINT64_C(1) << 2)	 /* CAP_DAC_OVERRIDE, _READ_SEARCH */
-#define FIRST_USER_NAMESPACE "user:[4026531837]" /* the kernel's, always */
+#define FIRST_USER_NAMESPACE "user:[4026531837]" /* fixed by the kernel */
 
 #define NAME_SIZE (4 * PMP_NAME_SIZE) /* escaped: \xNN for each byte */
 
 /* ---- refused whoever asks ----------------------------------------------- */
 
-/* "bash (pid 17)", or "pid 17" when it cannot be seen. */
+/* "bash (pid 17)", or "pid 17" if the name cannot be read. */
 static void describe(pid_t pid, char *text, size_t size)
 {
 	struct pmp_stat stat;
@@ -79,7 +78,7 @@ static int refuse_zombie(const struct pmp_process *process, const char *name, pi
 			     pmp_escape(parent.name, text, sizeof(text)));
 }
 
-/* Have all threads ended, or only the one that was asked about? */
+/* Have all threads exited, or only this one? */
 static bool is_zombie(const struct pmp_process *process)
 {
 	int live = pmp_process_live(process);
@@ -116,7 +115,7 @@ int pmp_process_refuse(const struct pmp_process *process, pid_t tid,
 
 static void hint_stranger(const struct pmp_denial *denial, struct pmp_error *err)
 {
-	/* Its owner would be stopped by the next rule: do not send people there. */
+	/* Suggest its owner only if no other rule would stop that user. */
 	bool owner_may = denial->uid == denial->euid && denial->uid != 0 &&
 			 !denial->hidden && denial->yama <= 0;
 
@@ -141,7 +140,7 @@ static void hint_yama(const struct pmp_denial *denial, const char *name,
 			       name);
 }
 
-/* We lack CAP_SYS_PTRACE: the rules for ordinary users, in the kernel's order. */
+/* Without CAP_SYS_PTRACE: the rules for ordinary users, in the kernel's order. */
 static void hint_user(const struct pmp_denial *denial, const char *name,
 		      struct pmp_error *err)
 {
@@ -166,7 +165,7 @@ static void hint_user(const struct pmp_denial *denial, const char *name,
 		pmp_error_hint(err, "run as root");
 }
 
-/* We have CAP_SYS_PTRACE and were refused all the same. */
+/* We have CAP_SYS_PTRACE but were refused anyway. */
 static void hint_privileged(const struct pmp_denial *denial, struct pmp_error *err)
 {
 	if (denial->other_userns)
@@ -183,8 +182,8 @@ static void hint_privileged(const struct pmp_denial *denial, struct pmp_error *e
 			       "see the kernel's log");
 }
 
-/* /proc/PID/mem has mode 0600: CAP_SYS_PTRACE does not help to open what belongs to
- * another user, or to root while the process is not dumpable. */
+/* /proc/PID/mem has mode 0600: CAP_SYS_PTRACE does not help to open it if it belongs to
+ * another user, or to root because the process is not dumpable. */
 static bool is_unreadable(const struct pmp_denial *denial)
 {
 	uid_t owner = denial->hidden ? 0 : denial->euid;
@@ -243,7 +242,7 @@ static int read_yama(void)
 	return length > 0 && pmp_scan_whole(text, 0, 3, &scope) ? (int)scope : -1;
 }
 
-/* Is this line "name:password:uid:..." of that user? *length: of the name. */
+/* Is this line "name:password:uid:..." that of uid? *length: of the name. */
 static bool passwd_line(const char *line, size_t line_length, uid_t uid, size_t *length)
 {
 	struct pmp_scan scan = pmp_scan_text(line, line_length);
@@ -260,7 +259,7 @@ static bool passwd_line(const char *line, size_t line_length, uid_t uid, size_t 
 	return pmp_scan_u64(&scan, &number) && pmp_scan_char(&scan, ':') && number == uid;
 }
 
-/* By hand: getpwuid() would load modules into a static program. */
+/* Parsed here, because getpwuid() would load modules into a static program. */
 static void user_name(uid_t uid, char *user, size_t size)
 {
 	struct pmp_buf passwd = { 0 };
@@ -282,7 +281,7 @@ out:
 	pmp_buf_free(&passwd);
 }
 
-/* The user namespace: "user:[4026531837]", "" when it may not be seen. */
+/* The user namespace: "user:[4026531837]", or "" if it is hidden. */
 static void user_namespace(int dir, const char *path, char link[LINK_SIZE])
 {
 	ssize_t length = readlinkat(dir, path, link, LINK_SIZE - 1);
@@ -298,13 +297,12 @@ static bool in_other_userns(const struct pmp_process *process)
 	user_namespace(process->proc, "ns/user", theirs);
 	if (theirs[0])
 		return strcmp(ours, theirs) != 0;
-	/* Not even its name is shown: in the first namespace there are other
-	 * reasons for that. */
+	/* Not even its name is shown. In the initial namespace that has other reasons. */
 	return strcmp(ours, FIRST_USER_NAMESPACE) != 0;
 }
 
-/* Is it filtered from outside? A filter that the parent does not have is of this process's
- * own making, and lets it trace. */
+/* Is there a filter from outside? A filter that the parent lacks was installed by this
+ * process itself, and lets it trace. */
 static bool is_filtered(const struct pmp_status_file *own)
 {
 	struct pmp_status_file parent;
@@ -328,7 +326,7 @@ static int explain_denial(const struct pmp_process *process, struct pmp_error *e
 		.yama = read_yama(),
 	};
 
-	/* /proc/PID/stat belongs to root when the process is not dumpable. */
+	/* /proc/PID/stat belongs to root if the process is not dumpable. */
 	if (pmp_status_read(AT_FDCWD, "/proc/self/status", &own) ||
 	    pmp_status_read(process->proc, "status", &other) ||
 	    fstatat(process->proc, "stat", &owner, 0))

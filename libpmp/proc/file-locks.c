@@ -172,7 +172,7 @@ int pmp_file_locks_sort(struct pmp_file_locks *locks)
 	return 0;
 }
 
-/* Where the first one is that is not before key. */
+/* The index of the first one that is not before key. */
 static size_t first_from(const struct pmp_file_locks *locks,
 			 const struct pmp_file_lock *key)
 {
@@ -222,7 +222,7 @@ void pmp_file_locks_free(struct pmp_file_locks *locks)
 
 /* ---- of a descriptor ----------------------------------------------------------------- */
 
-/* Move over the name of a field and the blanks after it. */
+/* Skip the name of a field and the blanks after it. */
 static bool scan_field(struct pmp_scan *scan, const char *name)
 {
 	struct pmp_scan before = *scan;
@@ -235,7 +235,7 @@ static bool scan_field(struct pmp_scan *scan, const char *name)
 	return false;
 }
 
-/* "0100002": the kernel writes them in octal. */
+/* "0100002": the kernel prints flags in octal. */
 static bool scan_octal(struct pmp_scan *scan, unsigned *number)
 {
 	const char *word;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Descriptors of the files that a process has mapped. Whatever lies at a path
- * that came from the process is first opened with O_PATH, which neither waits
- * for a FIFO nor wakes a device; only when it has proven to be the very file that
- * is mapped, that descriptor is opened for reading. No thread is held here.
+ * Descriptors of the files that a process has mapped. Paths from the process
+ * are first opened with O_PATH, which neither waits for a FIFO nor wakes a
+ * device; only if it is proven to be the mapped file, the descriptor is
+ * reopened for reading. No thread is held here.
  */
 #include "proc/files.h"
 
@@ -23,9 +23,9 @@
 #include "proc/status.h"
 
 #define LINK_SIZE 64	  /* "/proc/self/fd/N", "map_files/START-END" */
-#define COMPARE_SIZE 4096 /* of a region, where device numbers do not help */
+#define COMPARE_SIZE 4096 /* bytes of a region, if device numbers do not help */
 
-/* Does the root of the process look like ours? */
+/* Is the root of the process the same as ours? */
 static bool same_root(int root)
 {
 	struct stat theirs, ours;
@@ -35,8 +35,8 @@ static bool same_root(int root)
 }
 
 /*
- * O_PATH descriptor of a path below root, or a negative errno. A link in it may
- * lead anywhere but out of root. Without openat2() only our own root is safe.
+ * O_PATH descriptor of a path below root, or a negative errno. Symbolic links
+ * in it cannot lead out of root. Without openat2() only our own root is safe.
  */
 static int open_below(int root, const char *path, uint64_t resolve)
 {
@@ -46,7 +46,7 @@ static int open_below(int root, const char *path, uint64_t resolve)
 	};
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	/* EPERM is what a sandbox says that does not know the call. */
+	/* A sandbox that does not know the call returns EPERM. */
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM) && same_root(root))
 		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -71,7 +71,7 @@ static int open_in_root(const struct pmp_process *process, const char *path)
 	return fd;
 }
 
-/* A process in a chroot: maps shows its paths as seen from our root. */
+/* For a process in a chroot, maps shows its paths as seen from our root. */
 static int open_in_ours(const char *path)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -84,7 +84,7 @@ static int open_in_ours(const char *path)
 	return fd;
 }
 
-/* Does the file hold what the process has mapped from it? */
+/* Does the file contain what the process has mapped from it? */
 static bool same_bytes(const struct pmp_process *process, const struct pmp_region *region,
 		       int fd)
 {
@@ -102,10 +102,11 @@ static bool same_bytes(const struct pmp_process *process, const struct pmp_regio
 }
 
 /*
- * Take an O_PATH descriptor (or a negative errno) as the file of a region if it
- * is. linked: it came from map_files. Its device may then differ: overlay and
- * btrfs show one number in maps and another one in stat. Otherwise the bytes
- * must agree as well. Returns a descriptor for reading or a negative errno.
+ * Accept an O_PATH descriptor (or pass on a negative errno) if it is the file
+ * of a region. linked: it came from map_files. Its device may then differ:
+ * overlay and btrfs show one number in maps and another one in stat. Otherwise
+ * the bytes must match, too. Returns a descriptor for reading or a negative
+ * errno.
  */
 static int accept_file(const struct pmp_process *process, const struct pmp_region *region,
 		       int fd, bool linked)
@@ -224,9 +225,9 @@ bool pmp_files_is_at(const struct pmp_process *process, const char *path, uint64
 }
 
 /*
- * A file of /tmp itself: what is mounted on one, as any user may do in a user namespace,
- * is a file of another directory that the process could perhaps not read. O_PATH descriptor
- * or a negative errno.
+ * Open a file in /tmp itself, not one mounted over it: any user may do that in a user
+ * namespace, and so expose a file that the process may not read. O_PATH descriptor or a
+ * negative errno.
  */
 static int open_in_tmp(const struct pmp_process *process, const char *name)
 {
@@ -234,7 +235,7 @@ static int open_in_tmp(const struct pmp_process *process, const char *name)
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
 	};
-	int tmp = open_in_root(process, "/tmp/."); /* which may be a link */
+	int tmp = open_in_root(process, "/tmp/."); /* /tmp may be a symbolic link */
 	struct stat folder, file;
 	int fd;
 
@@ -256,8 +257,8 @@ static int open_in_tmp(const struct pmp_process *process, const char *name)
 	return fd;
 }
 
-/* The user of the process when it was opened or last executed a program, or by now: daemons
- * write maps before and after they give up the rights of root. */
+/* Is it the user of the process, now or when it was opened or last called exec? Daemons
+ * write maps before and after they drop root privileges. */
 static bool is_of_process(const struct pmp_process *process, uid_t user)
 {
 	struct pmp_status_file status;
@@ -267,7 +268,7 @@ static bool is_of_process(const struct pmp_process *process, uid_t user)
 		user == status.euid);
 }
 
-/* Why this file is not taken as a map of JIT code, or NULL. */
+/* Why this file is rejected as a perf map, or NULL. */
 static const char *perf_map_problem(const struct pmp_process *process,
 				    const struct stat *file)
 {
@@ -275,7 +276,7 @@ static const char *perf_map_problem(const struct pmp_process *process,
 		return "not a regular file";
 	if (!is_of_process(process, file->st_uid))
 		return "it belongs to another user";
-	/* /tmp is open to all users: perhaps a second name of another user's file. */
+	/* /tmp is open to all users: it may be a hard link to another user's file. */
 	if (file->st_nlink > 1)
 		return "it has several names";
 	return NULL;

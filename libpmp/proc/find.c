@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes are meant, by a regular expression on their names? */
+/* Find processes by a regular expression on their names. */
 #include "libpmp-program.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #include "proc/maps.h"
 #include "proc/process.h"
 
-/* A leader that has ended counts only while other threads live. */
+/* A leader that has exited counts only while other threads are alive. */
 static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
 {
 	const struct pmp_process process = {
@@ -34,7 +34,7 @@ static bool is_living(int dir, pid_t pid, const struct pmp_stat *stat)
 	return live >= 0;
 }
 
-/* Base name of the executable, a part of path; NULL when it cannot be seen. */
+/* Base name of the executable, within path; NULL if it cannot be read. */
 static const char *exe_name(int dir, char path[PATH_MAX])
 {
 	ssize_t length = readlinkat(dir, "exe", path, PATH_MAX - 1);
@@ -54,11 +54,11 @@ static bool is_match(const struct pmp_regex *regex, const char *name)
 
 struct name_room {
 	struct pmp_stat stat;
-	struct pmp_status_file *status; /* to be read as well, or NULL */
+	struct pmp_status_file *status; /* also read it; or NULL */
 	char path[PATH_MAX];
 };
 
-/* Which name of a living process matches: a part of room, or NULL. */
+/* The matching name of a live process, within room, or NULL. */
 static const char *matching(const struct pmp_regex *regex, pid_t pid,
 			    struct name_room *room)
 {
@@ -87,7 +87,7 @@ static int compare_pids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* All of /proc against a compiled expression: their number or PMP_ENOMEM. */
+/* Match all of /proc. Returns the number of matches or PMP_ENOMEM. */
 static int find_matches(DIR *proc, const struct pmp_regex *regex, pid_t **pids)
 {
 	size_t count = 0, capacity = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See kernel-stack.h. A line is "[<0>] do_sys_poll+0x400/0x590", maybe with a module. */
+/* See kernel-stack.h. A line is "[<0>] do_sys_poll+0x400/0x590", possibly with a
+ * module. */
 #include "proc/kernel-stack.h"
 
 #include <stdio.h>
@@ -10,10 +11,10 @@
 #include "libpmp.h"
 
 #define TEXT_SIZE 16384
-#define NAME_LENGTH 511	     /* KSYM_NAME_LEN, with Rust in the kernel */
-#define NAMES_MAX (1u << 20) /* bytes; a kernel waits in some hundreds of functions */
+#define NAME_LENGTH 511	     /* KSYM_NAME_LEN of kernels with Rust */
+#define NAMES_MAX (1u << 20) /* bytes; threads wait in some hundred functions */
 
-/* Remember a name. 0, PMP_ENOMEM, or PMP_ELIMIT: there are too many. */
+/* Remember a name. 0, PMP_ENOMEM, or PMP_ELIMIT: too many. */
 static int remember(struct pmp_kernel *kernel, const char *name, size_t length)
 {
 	size_t count;
@@ -36,7 +37,7 @@ static int remember(struct pmp_kernel *kernel, const char *name, size_t length)
 	return pmp_buf_failed(&kernel->names) ? PMP_ENOMEM : 0;
 }
 
-/* The name in a line, or 0: there is none, only a number. */
+/* Returns the length of the name in a line; 0: only a number. */
 static size_t find_name(const char *line, const char *end, const char **name)
 {
 	const char *at = memchr(line, ']', (size_t)(end - line));
@@ -110,7 +111,8 @@ static struct pmp_module *make_module(const struct pmp_kernel *kernel, uint32_t 
 	return NULL;
 }
 
-/* All of one, and the kernel's region where it belongs. The vsyscall page is above it. */
+/* Copy all of from, and insert the kernel's region in order. The vsyscall page is above
+ * it. */
 static int copy_maps(struct pmp_maps *to, const struct pmp_maps *from,
 		     struct pmp_module *kernel)
 {
@@ -131,7 +133,7 @@ static int copy_maps(struct pmp_maps *to, const struct pmp_maps *from,
 			return PMP_ENOMEM;
 	}
 	for (; i < from->region_count && from->regions[i].start < region.end; i++) {
-		/* Never seen, but maps must have their order. */
+		/* Never seen, but regions must not overlap. */
 		if (from->regions[i].end > region.start)
 			continue;
 		if (pmp_maps_add_region(to, &from->regions[i]))

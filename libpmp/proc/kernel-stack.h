@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where in the kernel a thread that is blocked waits: /proc/PID/task/TID/stack, which
- * the kernel unwinds itself. It gives names and hides addresses; pmp_kernel_address()
- * makes one of each name, and the module of the kernel that a sample's maps get has
- * the names. Only a process with CAP_SYS_ADMIN may read it (proc(5)).
+ * Where in the kernel a blocked thread waits: /proc/PID/task/TID/stack, which the kernel
+ * unwinds itself. It shows names and hides addresses; pmp_kernel_address() derives an
+ * address from each name, and the kernel module in a sample's maps has the names. Reading
+ * it requires CAP_SYS_ADMIN (proc(5)).
  */
 #ifndef PMP_PROC_KERNEL_STACK_H
 #define PMP_PROC_KERNEL_STACK_H
@@ -18,38 +18,36 @@
 #include "proc/process.h"
 #include "sample.h"
 
-#define PMP_KERNEL_DEPTH 64 /* frames; the kernel gives no more */
+#define PMP_KERNEL_DEPTH 64 /* frames; the kernel shows no more */
 
-/* Of one thread, innermost first. */
+/* The kernel stack of one thread, innermost first. */
 struct pmp_kernel_stack {
 	struct pmp_raw_frame frames[PMP_KERNEL_DEPTH];
 	size_t count;
 };
 
-/* What all of them have in common. */
+/* Shared by all kernel stacks. */
 struct pmp_kernel {
 	struct pmp_intern *seen;	 /* all functions seen; NULL: none yet */
-	struct pmp_buf names;		 /* theirs, with a NUL after each */
-	struct pmp_maps *maps, *maps_of; /* the last made, of which; references */
-	size_t maps_length;		 /* of names then */
+	struct pmp_buf names;		 /* their names, each NUL-terminated */
+	struct pmp_maps *maps, *maps_of; /* the last result, and what it was made from;
+					  * references */
+	size_t maps_length;		 /* length of names at that time */
 };
 
-/*
- * Read the functions of a text as the kernel gives it. Lines that cannot be understood
- * are left out. 0 or PMP_ENOMEM.
- */
+/* Parse the kernel's text. Malformed lines are skipped. 0 or PMP_ENOMEM. */
 int pmp_kernel_parse(struct pmp_kernel *kernel, const char *text, size_t length,
 		     struct pmp_kernel_stack *stack);
-/* The same of a thread; of one that cannot be read none. */
+/* The same for a thread; empty if it cannot be read. */
 int pmp_kernel_read(struct pmp_kernel *kernel, const struct pmp_process *process,
 		    pid_t tid, struct pmp_kernel_stack *stack);
 /*
- * These maps and the functions of the kernel seen so far: a reference, of maps itself
- * if there are none. A new module takes *next_id. NULL: no memory.
+ * Returns a reference to maps extended by the kernel functions seen so far, or to maps
+ * itself if there are none. A new module takes *next_id. NULL: no memory.
  */
 struct pmp_maps *pmp_kernel_maps(struct pmp_kernel *kernel, struct pmp_maps *maps,
 				 uint32_t *next_id);
-/* Leaves an empty one. */
+/* Leaves an empty struct. */
 void pmp_kernel_free(struct pmp_kernel *kernel);
 
 #endif

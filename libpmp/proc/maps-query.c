@@ -28,8 +28,8 @@ static unsigned prot_of(const struct procmap_query *query)
 	       (query->vma_flags & IS_SHARED ? PMP_PROT_SHARED : 0);
 }
 
-/* Code in a shared memory object, which has an inode, is in the maps as if it had none: of
- * that the text decides. */
+/* Code in a shared memory object, which has an inode, is an anonymous module in the maps:
+ * then the text must be read. */
 static bool is_module(const struct procmap_query *query, const struct pmp_module *module)
 {
 	if (module->kind != PMP_MODULE_FILE)
@@ -45,7 +45,7 @@ static bool is_region(const struct procmap_query *query, const struct pmp_region
 	       is_module(query, region->module);
 }
 
-/* The first region with code at or above address. 0 or a negative errno: -ENOENT: none. */
+/* The first region with code at or above address. 0 or a negative errno; -ENOENT: none. */
 static int next_mapped(int fd, uint64_t address, struct procmap_query *query)
 {
 	*query = (struct procmap_query){ .size = sizeof(*query),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /proc/PID/maps to struct pmp_maps. Read again only when a pc falls outside of
- * what is known; no thread is held here. A module that was there before
- * keeps its number and descriptor; a new one with code is opened at once, while
- * the process still has it (files.c).
+ * /proc/PID/maps to struct pmp_maps. maps-refresh.c decides when to read it
+ * again; no thread is held here. A known module keeps its id and descriptor; a
+ * new one with code is opened at once, while the process still has it
+ * (files.c).
  */
 #include "proc/maps.h"
 
@@ -29,15 +29,15 @@
 #define LINE_LIMIT (1u << 20)
 #define TEXT_LIMIT (256u << 20)
 #define VDSO_LIMIT (1u << 20)
-#define FILES_FIRST 512	 /* opened before a stack shows that it lies in them */
-#define FILES_SPARED 128 /* descriptors left to all other uses */
+#define FILES_FIRST 512	 /* opened even before a stack shows that it needs them */
+#define FILES_SPARED 128 /* descriptors left for all other uses */
 #define ANON_NAME "[anon]"
 #define VDSO_NAME "[vdso]"
 
-/* What reading needs beside its result. known[id] is the module whose key has
- * this id in keys: those of the old maps first (borrowed), new ones after them. */
+/* State of reading, besides its result. known[id] is the module whose key has this id in
+ * keys: first those of the old maps (borrowed), then new ones. */
 struct reading {
-	struct pmp_process process; /* its proc: of a thread that has not ended */
+	struct pmp_process process; /* its proc is of a thread that has not exited */
 	const struct pmp_log *log;
 	struct pmp_maps *maps;
 	uint32_t *next_id;
@@ -45,13 +45,13 @@ struct reading {
 	struct pmp_buf key;
 	struct known_module {
 		struct pmp_module *module;
-		bool taken; /* is in maps */
+		bool taken; /* it is in maps */
 	} * known;
 	size_t known_count, known_capacity;
-	struct pmp_module *last_module; /* neighbours are of one file */
+	struct pmp_module *last_module; /* adjacent lines often have the same */
 	struct pmp_maps_line last_line;
 	bool jit;     /* there is code without a file */
-	size_t files; /* of maps, that are open */
+	size_t files; /* open files of maps */
 	int fd_limit;
 };
 
@@ -141,7 +141,7 @@ static enum pmp_module_kind line_kind(const struct pmp_maps_line *line)
 	return has_name(line, VDSO_NAME) ? PMP_MODULE_VDSO : PMP_MODULE_SPECIAL;
 }
 
-/* Memory that is a file in name only: compilers put code there as well. */
+/* Memory that is a file in name only: JIT compilers put code there, too. */
 static bool is_memory(const struct pmp_maps_line *line)
 {
 	return begins(line, "/memfd:") || begins(line, "/dev/zero") ||
@@ -150,8 +150,8 @@ static bool is_memory(const struct pmp_maps_line *line)
 }
 
 /*
- * Append a path without the kernel's one escape, \012 for a newline. A name can
- * contain these four characters itself: see settle_path().
+ * Append a path, replacing the kernel's only escape, \012 for a newline. A name
+ * may contain these four characters literally: see settle_path().
  */
 static void unescape(struct pmp_buf *buf, const char *path, size_t length)
 {
@@ -166,9 +166,9 @@ static void unescape(struct pmp_buf *buf, const char *path, size_t length)
 }
 
 /*
- * Which path is meant? " (deleted)" and \012 can be the kernel's or part of the
- * name; the file that is there decides. Without one: the kernel's.
- * Leaves the path in buf; false: it is no longer there.
+ * Resolve an ambiguous path: " (deleted)" and \012 may be the kernel's or part
+ * of the name; the existing file decides. Without one, they are the kernel's.
+ * Leaves the path in buf; false: the file no longer exists.
  */
 static bool settle_path(const struct reading *reading, const struct pmp_maps_line *line,
 			struct pmp_buf *buf)
@@ -193,7 +193,7 @@ static bool settle_path(const struct reading *reading, const struct pmp_maps_lin
 	return !deleted;
 }
 
-/* The image of the vDSO, which is in no file. */
+/* Read the image of the vDSO, which is in no file. */
 static void read_vdso(const struct reading *reading, const struct pmp_maps_line *line,
 		      struct pmp_module *module)
 {
@@ -240,9 +240,9 @@ static struct pmp_module *make_module(struct reading *reading,
 /* ---- modules that are known --------------------------------------------- */
 
 /*
- * The same bytes for the same module, whenever it is seen: a file is its inode,
- * and the path shows when an inode has been given to another one. A file may be
- * deleted meanwhile, so that what was read into its path does not count.
+ * The key of a module, the same whenever it is seen: its inode, and its path,
+ * in case an inode is reused for another file. The file may be deleted
+ * meanwhile, so " (deleted)" is not part of the key.
  */
 static uint32_t module_key(struct reading *reading, enum pmp_module_kind kind,
 			   uint64_t device, uint64_t inode, const char *path,
@@ -303,7 +303,7 @@ static bool same_module(const struct pmp_maps_line *a, const struct pmp_maps_lin
 	       memcmp(a->path, b->path, a->path_length) == 0;
 }
 
-/* A module of the old maps comes into the new ones. */
+/* Reuse a module of the old maps in the new ones. */
 static int take_module(struct reading *reading, struct known_module *known,
 		       const struct pmp_maps_line *line)
 {
@@ -331,7 +331,7 @@ static struct pmp_module *new_module(struct reading *reading,
 	return module;
 }
 
-/* The module of a line, in the new maps when this returns; NULL: no memory. */
+/* The module of a line, added to the new maps if necessary; NULL: no memory. */
 static struct pmp_module *line_module(struct reading *reading,
 				      const struct pmp_maps_line *line)
 {
@@ -363,8 +363,9 @@ static struct pmp_module *line_module(struct reading *reading,
 /* ---- all lines ---------------------------------------------------------- */
 
 /*
- * The text is read piece by piece, and the process may map and unmap in between:
- * a line can begin before the last one ended. Only what comes after that counts.
+ * The text is read piece by piece, and the process may map and unmap in
+ * between: so a line may begin before the previous one ended. Only the part
+ * after that counts.
  */
 static bool cut_overlap(const struct pmp_maps *maps, struct pmp_region *region)
 {
@@ -379,7 +380,7 @@ static bool cut_overlap(const struct pmp_maps *maps, struct pmp_region *region)
 	return true;
 }
 
-/* The number from which on there are no descriptors. */
+/* The limit of descriptor numbers. */
 static int descriptor_limit(void)
 {
 	struct rlimit limit;
@@ -389,8 +390,8 @@ static int descriptor_limit(void)
 	return (int)limit.rlim_cur;
 }
 
-/* Open the file of a region. False, and as if it had not been tried: the descriptors from
- * limit on are for other uses. */
+/* Open the file of a region. False, as if it had not been tried: descriptors from limit on
+ * are reserved for other uses. */
 static bool open_below_limit(const struct pmp_process *process,
 			     const struct pmp_region *region, const struct pmp_log *log,
 			     int limit)
@@ -410,7 +411,7 @@ static bool open_below_limit(const struct pmp_process *process,
 	return false;
 }
 
-/* A process may have mapped more files than there are descriptors. */
+/* Open a file early, unless the process has mapped too many for our descriptors. */
 static void open_early(struct reading *reading, const struct pmp_region *region)
 {
 	if (reading->files < FILES_FIRST &&
@@ -490,8 +491,8 @@ static int keep_perf_map(struct reading *reading, struct pmp_module *module)
 	return pmp_maps_add_module(reading->maps, module);
 }
 
-/* The map of JIT code is no mapping: it is in the maps beside them. It stays, also when it
- * has been deleted, unless another one is in its place. */
+/* Add the perf map of JIT code, a module without a region. A deleted one stays, unless
+ * another one has replaced it. */
 static int add_perf_map(struct reading *reading, const struct pmp_maps *old)
 {
 	struct pmp_module *module = old ? old->perf_map : NULL;
@@ -540,7 +541,7 @@ static bool same_maps(const struct pmp_maps *a, const struct pmp_maps *b)
 	return true;
 }
 
-/* The first region with code from index i on, or NULL; moves i past it. */
+/* The next region with code from index *i on, or NULL; moves *i past it. */
 static const struct pmp_region *next_code(const struct pmp_maps *maps, size_t *i)
 {
 	while (*i < maps->region_count) {
@@ -564,7 +565,7 @@ static bool same_code(const struct pmp_maps *a, const struct pmp_maps *b)
 	return !left && !right;
 }
 
-/* The newer of old and what was read: old itself when nothing differs. */
+/* What was read as the successor of old; old itself if nothing differs. */
 static struct pmp_maps *settle_maps(struct pmp_maps *old, struct pmp_maps *read)
 {
 	if (!old) {
@@ -588,7 +589,7 @@ static int read_text(const struct pmp_process *process, int live, struct pmp_buf
 		return pmp_error_set(err, PMP_ELIMIT,
 				     "%d has more than %u MiB of mappings",
 				     (int)process->pid, TEXT_LIMIT >> 20);
-	/* The last thread ended between the two passes. */
+	/* The last thread exited between the two passes. */
 	if (result == 0 && text->length == 0)
 		result = -ESRCH;
 	if (result == -EMFILE || result == -ENFILE)

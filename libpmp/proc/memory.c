@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The page cache in front of /proc/PID/mem: a direct-mapped table, whose slots
- * get their page when they are first used. No thread is held while it is read,
- * so only what does not change may come from here; the walk's reader
- * (capture.c) sees to that.
+ * The page cache in front of /proc/PID/mem: a direct-mapped table whose slots
+ * get a page on first use. No thread is held while it is read, so only memory
+ * that does not change may be read through it; the walk's reader (stack-copy.c)
+ * ensures that.
  */
 #include "proc/memory.h"
 
@@ -19,7 +19,7 @@
 #define PAGES_MAX 65536u /* of all processes together: 256 MiB */
 
 struct page_slot {
-	uint64_t page; /* its address; 1: empty (never a page's address) */
+	uint64_t page; /* its address; 1: empty (never the address of a page) */
 	uint64_t tick; /* valid in this snapshot only; 0: until the maps change */
 	unsigned char *data;
 };
@@ -29,7 +29,7 @@ struct pmp_memory {
 	const struct pmp_maps *maps;
 	uint64_t tick;
 	struct page_slot slots[SLOTS];
-	unsigned char spare[PAGE]; /* what cannot be kept */
+	unsigned char spare[PAGE]; /* for pages that cannot be cached */
 };
 
 static atomic_uint pages_kept;
@@ -86,9 +86,8 @@ static bool is_constant(const struct pmp_maps *maps, uint64_t page)
 }
 
 /*
- * The process may have ended in the middle of a walk: call-frame information and code are
- * also in the files it had mapped. (So is data that its loader has relocated, but as it was
- * before; no stack needs that.)
+ * The process may exit during a walk: call-frame information and code are also in the
+ * files it had mapped. (So is relocated data, but unrelocated; no stack needs that.)
  */
 static bool read_file(const struct pmp_maps *maps, uint64_t page, unsigned char *data)
 {
@@ -111,7 +110,7 @@ static bool read_page(const struct pmp_memory *memory, uint64_t page, unsigned c
 	       read_file(memory->maps, page, data);
 }
 
-/* Room for the page of a slot, or NULL. */
+/* A buffer for the page of a slot, or NULL. */
 static unsigned char *slot_data(struct page_slot *slot)
 {
 	if (slot->data || pages_kept >= PAGES_MAX)

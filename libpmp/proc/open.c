@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a process, with the checks that come before everything else. The refusals are
- * in explain.c; maps.c comes next.
+ * Opening a process, with the checks that precede everything else. explain.c explains
+ * refusals.
  */
 #include "proc/open.h"
 
@@ -24,7 +24,7 @@
 
 #define PATH_SIZE 64 /* "/proc/PID" */
 
-/* Another pmp holds a thread for microseconds only; a debugger stays. */
+/* Another pmp holds a thread only for microseconds; a debugger stays. */
 #define TRACER_PATIENCE (50 * PMP_MS)
 #define TRACER_PAUSE PMP_MS
 #define EXEC_PATIENCE (20 * PMP_MS)
@@ -35,7 +35,7 @@ static int no_such_process(pid_t pid, struct pmp_error *err)
 	return pmp_error_set(err, PMP_ESRCH, "no such process: %d", (int)pid);
 }
 
-/* A /proc of another pid namespace would show us strangers. */
+/* A /proc of another pid namespace would show unrelated processes. */
 static int check_proc(struct pmp_error *err)
 {
 	char self[PATH_SIZE] = "";
@@ -59,7 +59,7 @@ static int open_proc(pid_t pid, struct pmp_process *process, struct pmp_error *e
 		return 0;
 	if (pmp_no_descriptor(errno))
 		return pmp_error_sys(err, PMP_ELIMIT, errno, "cannot open %s", path);
-	/* Mounted with hidepid, /proc denies what kill() still sees. */
+	/* With hidepid, /proc hides what kill() still finds. */
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return no_such_process(pid, err);
 	pmp_error_set(err, PMP_EPERM, "cannot trace %d: /proc hides it from this user",
@@ -68,7 +68,7 @@ static int open_proc(pid_t pid, struct pmp_process *process, struct pmp_error *e
 	return PMP_EPERM;
 }
 
-/* Who is it: name, owner, and no thread of another process? */
+/* Read name and owner, and check that it is not a thread of another process. */
 static int identify(struct pmp_process *process, struct pmp_error *err)
 {
 	struct pmp_status_file status;
@@ -91,8 +91,8 @@ static int identify(struct pmp_process *process, struct pmp_error *err)
 	if (process->pidfd < 0 && pmp_no_descriptor(errno))
 		return pmp_error_sys(err, PMP_ELIMIT, errno, "cannot open %d",
 				     (int)process->pid);
-	/* Read after pidfd_open(): if the directory still speaks, both are of
-	 * the same process. */
+	/* Read after pidfd_open(): if the directory can still be read, both
+	 * belong to the same process. */
 	if (result == 0)
 		result = pmp_stat_read(process->proc, "stat", &stat);
 	if (result == -ENOENT || result == -ESRCH)
@@ -116,7 +116,7 @@ static bool is_traced(const struct pmp_process *process)
 	       status.tracer != getpid();
 }
 
-/* Give a tracer that holds the leader for a moment only the time to go. */
+/* Wait for a tracer that holds the leader only for a moment. */
 static void await_tracer(const struct pmp_process *process)
 {
 	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };
@@ -140,7 +140,7 @@ static int try_open_mem(const struct pmp_process *process)
 	return mem;
 }
 
-/* In the middle of an exec no process may open it, for a moment. */
+/* During an exec, for a moment no process may open it. */
 static int open_mem(const struct pmp_process *process)
 {
 	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };
@@ -154,7 +154,7 @@ static int open_mem(const struct pmp_process *process)
 	return mem;
 }
 
-/* ELFCLASS32 or 64 of the executable, 0 when it is not known. */
+/* ELFCLASS32 or 64 of the executable, 0 if unknown. */
 static int elf_class(const struct pmp_process *process)
 {
 	unsigned char ident[EI_NIDENT];
@@ -228,8 +228,8 @@ int pmp_process_open(pid_t pid, struct pmp_process *process, struct pmp_error *e
 	const struct timespec pause = { .tv_nsec = TRACER_PAUSE };
 	int result = try_open(pid, process, err);
 
-	/* While another thread than the first executes a program, and takes the first one's
-	 * number, the process can look as if it had ended (t/0750). */
+	/* While a thread other than the leader calls exec, and takes the leader's id, the
+	 * process can look as if it had exited (t/0750). */
 	for (int tries = 1; result == PMP_ESRCH && tries < EXEC_TRIES; tries++) {
 		if (process->pidfd < 0 || !pmp_process_alive(process))
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A process as /proc shows it. All of /proc/PID is read relative to one kept
- * descriptor, which never leads to another process that got the same number.
+ * A process as /proc shows it. All of /proc/PID is read relative to one open
+ * descriptor, which never refers to another process that gets the same pid.
  * Nothing is stopped here.
  */
 #include "proc/process.h"
@@ -26,7 +26,7 @@
 
 /* ---- threads ------------------------------------------------------------ */
 
-/* Of a file of a thread, or ("") of its directory. */
+/* The path of a file of a thread, or ("") of its directory. */
 static const char *task_path(pid_t tid, const char *name, char path[PATH_SIZE])
 {
 	snprintf(path, PATH_SIZE, "task/%d/%s", (int)tid, name);
@@ -88,7 +88,7 @@ pid_t pmp_thread_process(pid_t tid)
 	return status.tgid != tid ? status.tgid : 0;
 }
 
-/* /proc/TID, if tid is still a thread of this process that has not ended. */
+/* Open /proc/TID if tid is still a thread of this process that has not exited. */
 static int open_live_thread(const struct pmp_process *process, const char *name)
 {
 	struct pmp_status_file status;
@@ -102,7 +102,7 @@ static int open_live_thread(const struct pmp_process *process, const char *name)
 	dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	/* Not task/TID: that has no map_files. Hence the check of its process. */
+	/* Not task/TID, because that has no map_files. So its process must be checked. */
 	if (pmp_status_read(dir, "status", &status) == 0 && status.tgid == process->pid &&
 	    !pmp_state_ended(status.state))
 		return dir;
@@ -199,14 +199,14 @@ static bool is_alive(const struct pmp_process *process)
 		live = pmp_process_live(process);
 	if (live >= 0)
 		close(live);
-	/* Without a descriptor left nothing can be said against it. */
+	/* If descriptors ran out, assume that it is alive. */
 	return live >= 0 || pmp_no_descriptor(-live);
 }
 
 /*
- * Has it certainly ended? Nothing of it is there any more, or a single thread, a zombie. The
- * first thread is one as well while another one executes a program, but then the kernel counts
- * both; or none, when it has just released the first.
+ * Has it certainly exited? Then nothing of it is left, or a single thread, a zombie. The
+ * leader is also a zombie while another thread calls exec, but then the kernel counts
+ * both; or none, if it has just released the leader.
  */
 static bool is_over(const struct pmp_process *process)
 {
@@ -221,8 +221,8 @@ bool pmp_process_alive(const struct pmp_process *process)
 	const struct timespec pause = { .tv_nsec = ALIVE_PAUSE };
 	struct pollfd end = { .fd = process->pidfd, .events = POLLIN };
 
-	/* Readable once all threads have ended; and for a moment when a thread other
-	 * than the first executes a program and takes its place (t/0750). */
+	/* Readable once all threads have exited; and for a moment when a thread other than
+	 * the leader calls exec and takes its place (t/0750). */
 	if (process->pidfd >= 0 && poll(&end, 1, 0) == 0)
 		return true;
 	for (int tries = 1; !is_alive(process); tries++) {

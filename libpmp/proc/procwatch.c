@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which processes are new? The kernel gives out process ids in their order and says
- * the last one (ns_last_pid, loadavg): while it stays the same there is none, and else
- * only the ids since then have to be looked at. Only when many have gone by, or they
- * have started again, all of /proc is. Only looks into /proc.
+ * Which processes are new? The kernel assigns process ids in order and shows the last one
+ * (ns_last_pid, loadavg): while it stays the same there are none, and otherwise only the
+ * ids since then must be checked. All of /proc is read only if there were many, or the ids
+ * have wrapped around. Only reads /proc.
  */
 #include "libpmp-program.h"
 
@@ -24,21 +24,21 @@
 
 #define PATH_SIZE 32
 #define TEXT_SIZE 128
-#define RANGE_MAX 4096	  /* ids; of more, /proc has fewer */
-#define AGAIN 32	  /* the last ids may not have been in /proc yet */
-#define BLIND_EVERY PMP_S /* where the last id is not known */
+#define RANGE_MAX 4096	  /* ids; beyond that, scanning /proc is cheaper */
+#define AGAIN 32	  /* recheck the last ids, which may not have been in /proc yet */
+#define BLIND_EVERY PMP_S /* if the last id is unknown */
 
 struct pmp_procwatch {
 	struct pmp_new_process *items;
 	size_t count, capacity;
 	pid_t last;	 /* id at the last scan, 0: unknown */
-	bool quiet;	 /* and at the one before it */
+	bool quiet;	 /* the same as at the scan before */
 	uint64_t time;	 /* of the last scan of all of /proc */
-	uint32_t seen;	 /* bit i: last - i was there, of AGAIN ids */
-	uint64_t unseen; /* ids since the first scan that never were */
+	uint32_t seen;	 /* bit i: id last - i existed, for AGAIN ids */
+	uint64_t unseen; /* ids since the first scan that were never seen */
 };
 
-/* The last id that was given to a process or thread, 0 if that is not known. */
+/* The last id assigned to a process or thread, 0 if unknown. */
 static pid_t last_pid(void)
 {
 	char text[TEXT_SIZE];
@@ -65,7 +65,7 @@ static pid_t last_pid(void)
 	return (pid_t)pid;
 }
 
-/* What is no process, or one no more, is left out. there: it lives, or is a thread. */
+/* Add it if it is a live process. there: it is alive, or a thread. */
 static int scan_one(struct pmp_procwatch *watch, pid_t pid, bool *there)
 {
 	struct pmp_stat stat;
@@ -106,7 +106,7 @@ static int scan_all(struct pmp_procwatch *watch)
 	return r;
 }
 
-/* The ids since the last scan, and the ones before that once more. */
+/* Scan the ids since the last scan, and recheck those before that. */
 static int scan_range(struct pmp_procwatch *watch, pid_t before, pid_t now)
 {
 	uint32_t old = watch->seen;

@@ -16,7 +16,7 @@
 #include "base/scan.h"
 #include "libpmp.h"
 
-#define TCP_LISTEN 10	      /* as /proc and sock_diag number it */
+#define TCP_LISTEN 10	      /* as numbered by /proc and sock_diag */
 #define UNIX_ACCEPTS 0x10000u /* a flag in /proc/net/unix */
 #define ANSWER_SIZE 1024
 
@@ -33,7 +33,7 @@ static bool hex_word(const char *digits, uint32_t *value)
 	return true;
 }
 
-/* "0100007F:07E8", or four times as many digits: words as they lie in memory. */
+/* "0100007F:07E8", or four times as many digits: words in memory order. */
 static bool scan_end(struct pmp_scan *scan, struct pmp_tcp_end *end)
 {
 	static const unsigned char mapped[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255 };
@@ -125,7 +125,7 @@ static int compare_end(const struct pmp_tcp_end *one, const struct pmp_tcp_end *
 	return by ? by : one->port - other->port;
 }
 
-/* By the local and the remote end. */
+/* Compare the local, then the remote end. */
 static int compare_ends(const void *a, const void *b, void *arg)
 {
 	const struct pmp_tcp_row *rows = arg;
@@ -198,7 +198,7 @@ static bool is_any(const struct pmp_tcp_end *end)
 {
 	size_t i = 0;
 
-	/* "::" and, mapped, 0.0.0.0 */
+	/* "::", or 0.0.0.0 mapped to IPv6 */
 	while (i < sizeof(end->address) &&
 	       (!end->address[i] || ((i == 10 || i == 11) && end->address[i] == 255)))
 		i++;
@@ -222,7 +222,7 @@ uint64_t pmp_tcp_find_listener(const struct pmp_tcp_table *table,
 
 /* ---- addresses ----------------------------------------------------------------------- */
 
-/* The longest run of groups that are zero, at least two: RFC 5952. */
+/* The longest run of at least two zero groups: RFC 5952. */
 static void find_zeros(const uint16_t groups[8], size_t *start, size_t *count)
 {
 	*start = 8;
@@ -388,7 +388,7 @@ bool pmp_unix_ask(int fd, uint64_t inode, struct pmp_unix_socket *answer)
 	*answer = (struct pmp_unix_socket){ 0 };
 	if (fd < 0 || !inode || inode > UINT32_MAX || !ask(fd, (uint32_t)inode, sequence))
 		return false;
-	/* The kernel has answered while we sent. */
+	/* The kernel has answered during the send. */
 	do
 		got = recv(fd, buffer.data, sizeof(buffer), MSG_DONTWAIT);
 	while (got < 0 && errno == EINTR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsers of the small files of /proc, and reading them. Nothing is stopped here. */
+/* Reads and parses small files of /proc. Nothing is stopped here. */
 #include "proc/status.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/scan.h"
 
 #define STAT_SIZE 1024		/* about 350 bytes on a 64-bit machine */
-#define STATUS_LIMIT (1u << 20) /* 65,536 supplementary groups fit in */
+#define STATUS_LIMIT (1u << 20) /* 65,536 supplementary groups fit */
 
 /* ---- parsers ------------------------------------------------------------ */
 
@@ -33,14 +33,14 @@ static bool next_number(struct pmp_scan *scan, int64_t *value)
 	return pmp_scan_i64(scan, value);
 }
 
-/* What follows the name: " S ppid pgrp session tty tpgid flags ... start"; as proc(5)
- * counts. */
+/* Fields after the name: " S ppid pgrp session tty tpgid flags ... start", numbered as in
+ * proc(5). */
 enum { PPID = 4, SESSION = 6, FLAGS = 9, THREADS = 20, START = 22 };
 
-/* The session of a task that is released while the kernel shows it; see below. */
+/* The session of a task that is released while the kernel prints it; see below. */
 #define RELEASED (-1)
 
-/* What may be missing, and counts beyond what is signed. */
+/* Fields that may be missing, or exceed signed numbers. */
 static void parse_more_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 {
 	enum { FIRST = START + 1, STACK = 28, EXIT_SIGNAL = 38, PROCESSOR = 39 };
@@ -57,7 +57,7 @@ static void parse_more_fields(struct pmp_scan *scan, struct pmp_stat *stat)
 			stat->processor = (int)number;
 		if (!pmp_scan_word(scan, &word, &length))
 			return;
-		/* Only the first thread sends its parent a signal at its end. */
+		/* Only the leader sends its parent a signal when it exits. */
 		if (field == EXIT_SIGNAL)
 			stat->is_thread = *word == '-';
 	}
@@ -110,7 +110,7 @@ bool pmp_stat_parse(const char *text, size_t length, struct pmp_stat *stat)
 	return parse_stat_fields(&scan, stat);
 }
 
-/* Move over the name of a field ("Tgid:") and the blanks after it. */
+/* Skip the name of a field ("Tgid:") and the blanks after it. */
 static bool is_field(struct pmp_scan *scan, const char *name)
 {
 	size_t length = strlen(name);
@@ -137,7 +137,7 @@ static void parse_ids(struct pmp_scan *scan, unsigned *real, unsigned *effective
 	*effective = (unsigned)second;
 }
 
-/* "NSpid: 4100 17 1": ours first, the innermost last */
+/* "NSpid: 4100 17 1": our pid first, the innermost last */
 static void parse_ns_pids(struct pmp_scan *scan, struct pmp_status_file *status)
 {
 	while (scan_pid(scan, &status->ns_pid))
@@ -252,7 +252,8 @@ static uint64_t scan_fraction(struct pmp_scan *scan)
 	return pmp_scan_u64(scan, &value) && scan->at - start == 6 ? value : 0;
 }
 
-/* "se.exec_start   :   26301384.203417", after the thread's name, which may be anything. */
+/* "se.exec_start : 26301384.203417", after the thread's name, which may contain
+ * anything. */
 bool pmp_sched_parse(const char *text, size_t length, uint64_t *exec_start)
 {
 	struct pmp_scan scan = pmp_scan_text(text, length);
@@ -293,9 +294,9 @@ bool pmp_cpu_list_has(const char *text, size_t length, unsigned cpu)
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* A task that is released while the kernel shows it has neither session nor process any
- * more: -1, and in status 0. It may be the old leader of a process in which another thread
- * executes a program: who reads again finds the new one. */
+/* A task that is released while the kernel prints it no longer has a session (-1) nor, in
+ * status, a process (0). It may be the old leader of a process in which another thread
+ * calls exec: then the next read finds the new leader. */
 #define READS 5
 
 static int read_stat_once(int dir, const char *path, struct pmp_stat *stat)

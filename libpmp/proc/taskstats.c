@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A question and its answer are a message of generic netlink each. The kernel answers
- * while we send: nothing is ever waited for. */
+/* A query and its answer are one generic netlink message each. The kernel answers during
+ * the send, so there is nothing to wait for. */
 #include "proc/taskstats.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct attributes {
 	size_t left;
 };
 
-/* The content of the first attribute of that type; false: there is none. */
+/* The content of the first attribute of that type; false: none. */
 static bool find(struct attributes all, unsigned type, struct attributes *found)
 {
 	struct nlattr head;
@@ -73,8 +73,8 @@ static bool send_question(struct pmp_taskstats *stats, uint16_t family, uint8_t 
 	return sent == (ssize_t)message.header.nlmsg_len;
 }
 
-/* That of the last question; older ones, of which an interruption has kept us, are
- * passed over. */
+/* Receive the answer to the last query; skips older answers that an interruption left
+ * unread. */
 static bool receive_answer(const struct pmp_taskstats *stats, uint16_t family,
 			   struct message *message, struct attributes *all)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The threads of a process, and what /proc says of each, which is read
- * before any stop. No thread is held here.
+ * The threads of a process, and what /proc tells about each, read before any
+ * stop. No thread is held here.
  */
 #include "proc/threads.h"
 
@@ -21,7 +21,7 @@
 
 #define LIST_PASSES 4
 #define PATH_SIZE 32	  /* "task/TID" */
-#define PF_IO_WORKER 0x10 /* of the kernel: works for io_uring, in the process */
+#define PF_IO_WORKER 0x10 /* from the kernel: an io_uring worker in the process */
 #define TEXT_SIZE 256	  /* syscall: 9 numbers of at most 18 characters */
 
 struct tid_list {
@@ -73,7 +73,7 @@ static int append_tids(DIR *task, struct tid_list *list)
 	return 0;
 }
 
-/* Links of the directory are "." and ".." and one for each thread. */
+/* The directory has a link for ".", ".." and each thread. */
 size_t pmp_threads_count(const struct pmp_process *process)
 {
 	struct stat stat;
@@ -83,7 +83,7 @@ size_t pmp_threads_count(const struct pmp_process *process)
 	return stat.st_nlink - 2;
 }
 
-/* One pass over task/: what it brings is merged in. Returns 1 if that is all. */
+/* One pass over task/, merging what it finds. Returns 1 if that is complete. */
 static int list_once(const struct pmp_process *process, struct tid_list *list)
 {
 	int fd = openat(process->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -126,7 +126,7 @@ int pmp_threads_list(const struct pmp_process *process, pid_t **tids, size_t *ca
 
 /* ---- one thread --------------------------------------------------------- */
 
-/* Unreadable (not permitted) or not understood: unknown. */
+/* The call is unknown if unreadable (not permitted) or malformed. */
 static void peek_syscall(const struct pmp_process *process, struct pmp_thread *thread,
 			 struct pmp_inspection *peek)
 {
@@ -144,7 +144,7 @@ static void peek_syscall(const struct pmp_process *process, struct pmp_thread *t
 	peek->pc = call.pc;
 }
 
-/* The function of the kernel it sleeps in; "0": none, or not for us. */
+/* The kernel function it sleeps in; "0": none, or not permitted. */
 static void peek_wchan(const struct pmp_process *process, struct pmp_thread *thread)
 {
 	char text[PMP_WCHAN_SIZE];
@@ -169,7 +169,7 @@ int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wch
 	memcpy(thread->name, stat.name, sizeof(thread->name));
 	thread->state = stat.state;
 	peek->worker = stat.flags & PF_IO_WORKER;
-	/* What it would show is left from the thread that has made it. */
+	/* Its syscall file would show leftovers of the thread that created it. */
 	if (peek->worker)
 		thread->syscall = PMP_SYSCALL_NONE;
 	else
