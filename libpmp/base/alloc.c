@@ -20,13 +20,13 @@ int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size)
 		return 0;
 	if (need > BYTES_MAX / size)
 		return PMP_ENOMEM;
-	/* need is below SIZE_MAX / 2, hence the capacity as well. */
+	/* need is below SIZE_MAX / 2, and so is the capacity. */
 	if (wanted < 2 * *capacity)
 		wanted = 2 * *capacity;
 	if (wanted < need || wanted > BYTES_MAX / size)
 		wanted = need;
-	/* The caller's pointer is of another type than void *: by memcpy that is
-	 * no aliasing. */
+	/* The caller's pointer has another type than void *: memcpy avoids a
+	 * strict-aliasing violation. */
 	memcpy(&items, array, sizeof(items));
 	grown = realloc(items, wanted * size);
 	if (!grown)

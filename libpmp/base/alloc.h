@@ -6,13 +6,14 @@
 #include <stddef.h>
 
 /*
- * Make room for at least `need` elements of `size` bytes. Capacity at least
- * doubles, so that appending is linear. *array and *capacity are untouched on
- * failure. New elements are not initialised. Returns 0 or PMP_ENOMEM.
+ * Make room for at least `need` elements of `size` bytes. The capacity at least
+ * doubles, so that appending n elements takes linear time. *array and *capacity
+ * are unchanged on failure. New elements are not initialised. Returns 0 or
+ * PMP_ENOMEM.
  */
 int pmp_array_reserve(void **array, size_t *capacity, size_t need, size_t size);
 
-/* The same where it mostly fits: no call then. */
+/* The same, inlined for the common case that there is enough room. */
 static inline int pmp_array_ensure(void **array, size_t *capacity, size_t need,
 				   size_t size)
 {
@@ -23,7 +24,7 @@ static inline int pmp_array_ensure(void **array, size_t *capacity, size_t need,
 #define PMP_RESERVE(array, capacity, need) \
 	pmp_array_ensure((void **)(array), (capacity), (need), sizeof(**(array)))
 
-/* malloc'ed copy of length bytes with a NUL after them, or NULL. */
+/* malloc'ed copy of length bytes plus a NUL, or NULL. */
 char *pmp_copy(const void *data, size_t length);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Filling a struct pmp_error, which lives on its reader's stack. */
+/* Filling a struct pmp_error, which is on the caller's stack. */
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CAUSE_SIZE 64 /* kept free for the text of an errno */
+#define CAUSE_SIZE 64 /* reserved for the text of an errno */
 
-/* Text that was cut must not end inside a UTF-8 sequence. */
+/* Truncated text must not end within a UTF-8 sequence. */
 static void trim(char *text, size_t length)
 {
 	while (length && (text[length - 1] & 0xc0) == 0x80)
@@ -18,8 +18,8 @@ static void trim(char *text, size_t length)
 	text[length] = '\0';
 }
 
-/* Formats beside the destination, because arguments may point into it: that is
- * how a message is put before another one. */
+/* Formats into a temporary buffer, because arguments may point into the
+ * destination: that is how a message is prepended to another one. */
 __attribute__((format(printf, 3, 0))) static void
 format_text(char *text, size_t size, const char *format, va_list args)
 {
@@ -57,7 +57,7 @@ int pmp_error_sys(struct pmp_error *err, int code, int sys_errno, const char *fo
 
 	if (!err)
 		return code;
-	/* A long message is cut, not its cause. */
+	/* A long message is truncated, but not its cause. */
 	va_start(args, format);
 	format_text(err->message, sizeof(err->message) - CAUSE_SIZE, format, args);
 	va_end(args);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text from a target on its way to people: thread names, paths and symbols may
- * hold escape sequences that rewrite a terminal, newlines that forge a line,
- * C1 controls (as one byte or as UTF-8), characters that cannot be seen or turn
- * the direction of what follows around, and bytes that are no text at all.
+ * Makes text from a target safe for people to read: thread names, paths and
+ * symbols may contain escape sequences that rewrite a terminal, newlines that
+ * forge a line, C1 controls (as one byte or as UTF-8), characters that are
+ * invisible or reverse the direction of what follows, and bytes that are not
+ * text at all.
  */
 #include "base/escape.h"
 
@@ -15,7 +16,7 @@
 #define HEX_SIZE 4 /* \xNN */
 
 /* Length of the UTF-8 sequence that begins with this byte, and the smallest
- * code point that needs so many bytes. */
+ * code point that needs that length. */
 static size_t sequence_length(unsigned char lead, uint32_t *smallest)
 {
 	if (lead < 0x80) {
@@ -37,9 +38,9 @@ static size_t sequence_length(unsigned char lead, uint32_t *smallest)
 	return 0;
 }
 
-/* Controls, characters that take no room or change what is around them, and codes that are no
- * characters (Unicode 15, Default_Ignorable_Code_Point and 23.7): XML does not allow U+FFFE and
- * U+FFFF. U+FE00 to U+FE0F, which emoji have, are left alone. */
+/* Controls, characters that are invisible or affect their surroundings, and noncharacters
+ * (Unicode 15, Default_Ignorable_Code_Point and 23.7): XML does not allow U+FFFE and
+ * U+FFFF. U+FE00 to U+FE0F, which emoji use, are left alone. */
 static bool is_hidden(uint32_t code)
 {
 	static const struct {
@@ -49,23 +50,23 @@ static bool is_hidden(uint32_t code)
 		{ 0x00ad, 0x00ad },   /* SOFT HYPHEN */
 		{ 0x034f, 0x034f },   /* COMBINING GRAPHEME JOINER */
 		{ 0x061c, 0x061c },   /* ARABIC LETTER MARK */
-		{ 0x115f, 0x1160 },   /* fillers of Hangul */
-		{ 0x17b4, 0x17b5 },   /* vowels of Khmer that are not written */
+		{ 0x115f, 0x1160 },   /* Hangul fillers */
+		{ 0x17b4, 0x17b5 },   /* unwritten Khmer vowels */
 		{ 0x180e, 0x180e },   /* MONGOLIAN VOWEL SEPARATOR */
-		{ 0x200b, 0x200f },   /* no width; direction marks */
-		{ 0x2028, 0x202e },   /* separators of lines; embedding and override */
+		{ 0x200b, 0x200f },   /* zero width; direction marks */
+		{ 0x2028, 0x202e },   /* line separators; embedding and override */
 		{ 0x2060, 0x206f },   /* invisible operators; isolates */
 		{ 0x3164, 0x3164 },   /* HANGUL FILLER */
-		{ 0xfdd0, 0xfdef },   /* no characters */
+		{ 0xfdd0, 0xfdef },   /* noncharacters */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xffa0, 0xffa0 },   /* HALFWIDTH HANGUL FILLER */
-		{ 0xfff0, 0xfffb },   /* not given; of annotations */
-		{ 0x1bca0, 0x1bca3 }, /* of shorthand */
-		{ 0x1d173, 0x1d17a }, /* of music */
+		{ 0xfff0, 0xfffb },   /* unassigned; annotations */
+		{ 0x1bca0, 0x1bca3 }, /* shorthand controls */
+		{ 0x1d173, 0x1d17a }, /* musical controls */
 		{ 0xe0000, 0xe0fff }, /* tags; variation selectors of ideographs */
 	};
 
-	/* The last two of each plane are no characters. */
+	/* The last two code points of each plane are noncharacters. */
 	if ((code & 0xfffe) == 0xfffe)
 		return true;
 	for (size_t i = 0; i < sizeof(hidden) / sizeof(*hidden); i++)
@@ -195,7 +196,7 @@ void pmp_escape_xml(struct pmp_buf *buf, const char *text, size_t length)
 	}
 }
 
-/* coded: characters of ASCII that are written by their numbers. */
+/* coded: ASCII characters that are written as \u escapes. */
 static void escape_json(struct pmp_buf *buf, const char *text, size_t length,
 			const char *coded)
 {

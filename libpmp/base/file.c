@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading whole small files (as in /proc) and ranges of descriptors. Never waits
- * for a FIFO or a terminal that was put where a file is expected.
+ * Reads small files completely (as in /proc), and ranges of descriptors. Never
+ * waits for a FIFO or a terminal put in place of a file.
  */
 #include "base/file.h"
 
@@ -19,7 +19,7 @@
 #include "base/alloc.h"
 #include "base/fault.h"
 
-#define CHUNK 4096   /* what /proc gives at once at least */
+#define CHUNK 4096   /* the least that /proc returns at once */
 #define LINK_SIZE 32 /* "/proc/self/fd/N" */
 
 static int open_now(int dirfd, const char *path, int access)
@@ -43,7 +43,8 @@ int pmp_file_reopen(int fd, int access)
 	return opened;
 }
 
-/* Reading there may do something, or tell what is secret: a process's memory. */
+/* Reading files of the kernel may have side effects, or reveal secrets such as a process's
+ * memory. */
 static bool is_of_kernel(int fd)
 {
 	struct statfs system;

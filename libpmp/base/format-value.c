@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values with a unit, as people read them: 2097152 bytes are "2MB", 1500000 nanoseconds
- * "1.50ms". Units are what pprof's files have, and are written as its tools write them;
- * one that is not known stands behind the number as it is, and a count has none.
+ * Formats values with a unit for people: 2097152 bytes are "2MB", 1500000 nanoseconds
+ * "1.50ms". Units are those in pprof's files, written as by its tools; an unknown one
+ * follows the number as it is, and a count has none.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -16,8 +16,8 @@
 
 struct value_unit {
 	const char *shown;
-	const char *names; /* singular, blanks between */
-	double size;	   /* in the first one of its kind */
+	const char *names; /* singular forms, separated by blanks */
+	double size;	   /* in the first unit of its kind */
 };
 
 static const struct value_unit memory[] = {
@@ -48,7 +48,7 @@ static bool is_listed(const char *list, const char *word, size_t length)
 	return false;
 }
 
-/* The one that is called so, in the singular or the plural; NULL: none is. */
+/* The unit with this name, in the singular or plural; NULL: none. */
 static const struct value_unit *find(const struct value_unit *units, const char *name)
 {
 	size_t length = strlen(name);
@@ -61,8 +61,8 @@ static const struct value_unit *find(const struct value_unit *units, const char 
 	return NULL;
 }
 
-/* Two decimals, which are left out when they are zeros. Not by %.2f: its point is a
- * matter of the locale. */
+/* Two decimals, omitted if zero. Not with %.2f, whose decimal point depends on the
+ * locale. */
 static void print(double value, const char *unit, char *buffer, size_t size)
 {
 	char digits[40];
@@ -75,7 +75,7 @@ static void print(double value, const char *unit, char *buffer, size_t size)
 		snprintf(buffer, size, "%.*s.%s%s", length - 2, digits, decimals, unit);
 }
 
-/* The largest unit of which there is at least one. */
+/* Uses the largest unit of which there is at least one. */
 static void scale(double value, const struct value_unit *units, char *buffer, size_t size)
 {
 	const struct value_unit *best = units;

@@ -8,8 +8,8 @@
  *	functions, which have offsets of a name and of tables that give a value for each pc:
  *	the size of the frame, the file, the line, the inlined call
  *
- * In a table of values each pair of numbers, of 7 bits a byte, says how the value changes
- * and how far it holds. What has to be read for one of them is bounded by its longest.
+ * In a table of values each pair of LEB128 numbers tells how the value changes and how
+ * many steps of code it applies to. Reading such a table is bounded by VALUES_MAX.
  */
 #include "base/gopclntab.h"
 
@@ -17,26 +17,26 @@
 
 #include "base/search.h"
 
-#define POINTER 8		 /* bytes; other programs are not unwound either */
+#define POINTER 8		 /* bytes; other programs are not unwound anyway */
 #define FUNCTIONS_MAX (1u << 26) /* largest seen: kubelet, 200,000 */
-#define HEADER_WORDS 9		 /* of the longest header */
-#define VALUES_MAX (1u << 20)	 /* bytes of one function's table that are read */
-#define CHUNK 64		 /* bytes of it that are read at a time */
-#define NAME_MOST 4097		 /* bytes of a name, one more than are kept of it */
+#define HEADER_WORDS 9		 /* in the longest header */
+#define VALUES_MAX (1u << 20)	 /* at most, bytes read of one function's table */
+#define CHUNK 64		 /* bytes of it read at a time */
+#define NAME_MOST 4097		 /* bytes of a name, one more than is kept */
 #define TABLE_ALIGNMENT 16
-#define SCAN_MAX ((uint64_t)256 << 20) /* bytes that are searched */
+#define SCAN_MAX ((uint64_t)256 << 20) /* bytes searched */
 #define NOT_INLINED (-1)
 
-#define INLINE_VALUES 2	    /* which of the tables by pc has the inlined calls */
-#define INLINE_CALLS 3	    /* which of the other tables describes them */
-#define NO_TABLE UINT32_MAX /* the offset of one that is absent */
+#define INLINE_VALUES 2	    /* index of the pc table of inlined calls */
+#define INLINE_CALLS 3	    /* index of the other table that describes them */
+#define NO_TABLE UINT32_MAX /* the offset of a missing one */
 #define FLAG_TOP 1u
 #define FLAG_SWITCHES 2u
 #define FLAG_ASSEMBLY 4u
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* All of [address, address + size) lies in the table. */
+/* Fails unless all of [address, address + size) is in the table. */
 static bool read_table(struct pmp_gopclntab *table, uint64_t address, void *data,
 		       size_t size)
 {
@@ -54,7 +54,7 @@ static uint32_t word_at(const uint8_t *data, size_t offset)
 	return word;
 }
 
-/* At most NAME_MOST bytes of it. False: it does not end in the table, or no memory. */
+/* Append at most NAME_MOST bytes. False: it does not end in the table, or no memory. */
 static bool add_string(struct pmp_gopclntab *table, uint64_t address,
 		       struct pmp_buf *text)
 {
@@ -90,13 +90,13 @@ static bool layout_of(uint32_t magic, enum pmp_go_layout *layout)
 	}
 }
 
-/* Bytes of an address in a row, or in a function's description. */
+/* Size of an address in a row, or in a function's description. */
 static size_t address_size(const struct pmp_gopclntab *table)
 {
 	return table->layout < PMP_GO_1_18 ? POINTER : 4;
 }
 
-/* An address from an offset of the header, or false. */
+/* The address for an offset in the header, or false. */
 static bool part_at(const struct pmp_gopclntab *table, uint64_t offset, uint64_t *part)
 {
 	*part = table->start + offset;
@@ -110,7 +110,7 @@ static bool open_old(struct pmp_gopclntab *table)
 
 	table->names = table->values = table->functions = table->start;
 	table->rows = table->start + 8 + POINTER;
-	/* After the last row, which has an address only, is where the files are. */
+	/* The offset of the files follows the last row, which has only an address. */
 	if (!read_table(table, table->rows + table->count * row + POINTER, &files, 4))
 		return false;
 	return part_at(table, files, &table->files);
@@ -122,7 +122,8 @@ static bool open_new(struct pmp_gopclntab *table, const uint64_t *header)
 
 	if (table->layout >= PMP_GO_1_18)
 		table->text = header[2];
-	/* Nothing begins at 0: that is what the linker fills in later, or not at all. */
+	/* No code begins at 0: then the linker fills in the address later, or not at
+	 * all. */
 	table->has_text = table->layout < PMP_GO_1_18 || table->text;
 	if (!part_at(table, offsets[0], &table->names) ||
 	    !part_at(table, offsets[1], &table->units) ||
@@ -159,13 +160,13 @@ bool pmp_gopclntab_open(struct pmp_gopclntab *table, const struct pmp_reader *me
 	return (2 * table->count + 1) * address_size(table) <= table->end - table->rows;
 }
 
-/* A file may say anything of where its parts end. */
+/* A file may claim any size for its parts. */
 static uint64_t search_end(uint64_t start, uint64_t end)
 {
 	return end > start && end - start > SCAN_MAX ? start + SCAN_MAX : end;
 }
 
-/* The first place from start on that is so aligned; end: there is none. */
+/* The first aligned address from start on; end: none. */
 static uint64_t search_start(uint64_t start, uint64_t alignment, uint64_t end)
 {
 	const uint64_t aligned = (start + alignment - 1) / alignment * alignment;
@@ -199,9 +200,9 @@ bool pmp_gopclntab_scan(struct pmp_gopclntab *table, const struct pmp_reader *me
 /* ---- the module ------------------------------------------------------------------ */
 
 /*
- * Its description begins with where the table is, then the same of its parts, of three
- * words each, and where the code is. Where the function data is has moved, and since
- * Go 1.26 the end of the table follows.
+ * Its description begins with the addresses of the table, then of its parts, in three
+ * words each, and of the code. The address of the function data has moved between
+ * versions, and since Go 1.26 the end of the table follows it.
  */
 enum module_word {
 	MODULE_NAMES = 1,
@@ -228,7 +229,8 @@ bool pmp_gopclntab_take_module(struct pmp_gopclntab *table,
 
 	if (table->layout < PMP_GO_1_18 || !is_module(table, words))
 		return false;
-	/* Since Go 1.26 it is in the table, the end of which follows. */
+	/* Since Go 1.26 function data is in the table, and the end of the table
+	 * follows. */
 	for (size_t i = data; i + 1 < PMP_GO_MODULE_WORDS; i++) {
 		if (words[i] > table->functions && words[i + 1] > words[i] &&
 		    words[i + 1] <= table->end) {
@@ -277,7 +279,7 @@ bool pmp_gopclntab_find_module(struct pmp_gopclntab *table, uint64_t start, uint
 
 /* ---- functions ------------------------------------------------------------------- */
 
-/* Row i: where a function begins, and where it is described (not of the last row). */
+/* Row i: the address of a function, and of its description (not in the last row). */
 static bool read_row(struct pmp_gopclntab *table, uint64_t i, uint64_t *start,
 		     uint64_t *function)
 {
@@ -312,10 +314,10 @@ static bool search(struct pmp_gopclntab *table, uint64_t pc, uint64_t *row)
 	return low > 0;
 }
 
-/* Where the description of a function has what. */
+/* Read the fields of a function's description. */
 static bool read_function(struct pmp_gopclntab *table, struct pmp_go_function *function)
 {
-	const size_t at = address_size(table); /* of the name: after the address */
+	const size_t at = address_size(table); /* of the name, after the address */
 	uint8_t data[48] = { 0 };
 	size_t size = at + 28, flags;
 
@@ -368,10 +370,10 @@ bool pmp_gopclntab_name(struct pmp_gopclntab *table,
 
 /* ---- values by pc ---------------------------------------------------------------- */
 
-/* The bytes of a table of values, one after the other. */
+/* Iterates over the bytes of a table of values. */
 struct bytes {
 	struct pmp_gopclntab *table;
-	uint64_t next; /* address of what has not been read yet */
+	uint64_t next; /* address of the first unread byte */
 	size_t at, count, left;
 	uint8_t data[CHUNK];
 };
@@ -414,7 +416,7 @@ static bool take_number(struct bytes *bytes, uint32_t *number)
 	return false;
 }
 
-/* What the table at an offset says of pc, in a function that begins at start. */
+/* The value for pc in the table at an offset, in a function that begins at start. */
 static bool value_at(struct pmp_gopclntab *table, uint32_t offset, uint64_t start,
 		     uint64_t pc, int32_t *value)
 {
@@ -451,7 +453,7 @@ bool pmp_gopclntab_frame(struct pmp_gopclntab *table,
 
 /* ---- lines ----------------------------------------------------------------------- */
 
-/* Where the name of a file is; 0: nowhere. */
+/* The address of a file's name; 0: none. */
 static uint64_t file_at(struct pmp_gopclntab *table,
 			const struct pmp_go_function *function, int32_t number)
 {
@@ -461,7 +463,7 @@ static uint64_t file_at(struct pmp_gopclntab *table,
 	if (number < 0)
 		return 0;
 	if (table->layout == PMP_GO_1_2) {
-		/* Numbers from 1 on. */
+		/* Numbered from 1. */
 		if (!number || !read_table(table, table->files + 4 * index, &offset, 4))
 			return 0;
 		return table->start + offset;
@@ -497,11 +499,11 @@ static void fill_line(struct pmp_gopclntab *table, const struct pmp_go_function 
 /* ---- inlined calls ---------------------------------------------------------------- */
 
 struct inlined_call {
-	uint32_t name;	 /* of what was inlined */
-	uint32_t caller; /* the call, in bytes of code from the function's start */
+	uint32_t name;	 /* of the inlined function */
+	uint32_t caller; /* the call, as an offset from the function's start */
 };
 
-/* Where the function's inlined calls are described; 0: nowhere. */
+/* The address of the function's inlined calls; 0: none. */
 static uint64_t inlined_calls(struct pmp_gopclntab *table,
 			      const struct pmp_go_function *function)
 {
@@ -528,7 +530,7 @@ static uint64_t inlined_calls(struct pmp_gopclntab *table,
 static bool read_call(struct pmp_gopclntab *table, uint64_t calls, uint32_t i,
 		      struct inlined_call *call)
 {
-	/* Of Go 1.20 on: what kind, name, caller, line. Before: parent, file, line, name,
+	/* Since Go 1.20: kind, name, caller, line. Before: parent, file, line, name,
 	 * caller. */
 	const bool is_new = table->layout == PMP_GO_1_20;
 	const size_t size = is_new ? 16 : 20;
@@ -542,7 +544,7 @@ static bool read_call(struct pmp_gopclntab *table, uint64_t calls, uint32_t i,
 	return true;
 }
 
-/* Which of the inlined calls pc is in, or NOT_INLINED. */
+/* The index of the inlined call at pc, or NOT_INLINED. */
 static int32_t inlined_at(struct pmp_gopclntab *table,
 			  const struct pmp_go_function *function, uint64_t pc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Multiplicative hashing of integers, for tables whose size is a power of two: by the
+ * Multiplicative hashing of integers, for tables whose size is a power of two: with the
  * golden ratio, which spreads neighbouring values (addresses, pages, small numbers).
  */
 #ifndef PMP_BASE_HASH_H
@@ -10,14 +10,14 @@
 
 #define PMP_HASH_RATIO UINT64_C(0x9e3779b97f4a7c15)
 
-/* Take the lowest bits of it; or mix the next value in: pmp_hash(hash ^ next). */
+/* Use its lowest bits; or mix in the next value: pmp_hash(hash ^ next). */
 static inline uint64_t pmp_hash(uint64_t value)
 {
 	value *= PMP_HASH_RATIO;
 	return value ^ value >> 29;
 }
 
-/* A number of so many bits, 1 to 63. */
+/* A hash of this many bits, 1 to 63. */
 static inline uint64_t pmp_hash_bits(uint64_t value, unsigned bits)
 {
 	return value * PMP_HASH_RATIO >> (64 - bits);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interning: an open-addressing table of (hash, id) over entries that lie in
- * chunks and never move. A hit costs one hash, one probe and one compare. The
- * hash is seeded, since the strings come from targets.
+ * Interning: an open-addressing table of (hash, id) for entries that are in
+ * chunks and never move. A hit costs one hash, one probe and one comparison.
+ * The hash is seeded, because the strings come from targets.
  */
 #include "base/intern.h"
 
@@ -15,7 +15,7 @@
 #include "base/hash.h"
 
 #define FIRST_SLOTS 64		       /* a power of two */
-#define CHUNK_SIZE ((size_t)64 * 1024) /* larger entries get a chunk of their own */
+#define CHUNK_SIZE ((size_t)64 * 1024) /* larger entries get their own chunk */
 #define FIRST_CHUNK ((size_t)1024)     /* many tables stay small */
 
 struct intern_slot {
@@ -39,7 +39,7 @@ struct pmp_intern {
 	struct interned **entries; /* by id */
 	size_t count, capacity;
 	struct chunk *chunks;
-	char *free; /* the rest of the chunk in use */
+	char *free; /* unused part of the current chunk */
 	size_t free_size, chunk_size;
 	size_t chunks_size; /* of all chunks */
 	uint64_t seed;
@@ -94,7 +94,7 @@ static uint32_t hash_of(uint64_t seed, const void *data, size_t length)
 	return (uint32_t)(pmp_hash(hash ^ seed) >> 32);
 }
 
-/* The slot of these bytes, or the free one where they belong. */
+/* The slot of these bytes, or the free one for them. */
 static struct intern_slot *find_slot(const struct pmp_intern *table, uint32_t hash,
 				     const void *data, size_t length)
 {
@@ -115,7 +115,7 @@ static struct intern_slot *find_slot(const struct pmp_intern *table, uint32_t ha
 	}
 }
 
-/* Twice the slots; false: no memory, the table is as it was. */
+/* Double the slots; false: no memory, with the table unchanged. */
 static bool grow(struct pmp_intern *table)
 {
 	size_t mask = 2 * table->slot_count - 1;
@@ -138,7 +138,7 @@ static bool grow(struct pmp_intern *table)
 	return true;
 }
 
-/* size bytes, aligned to 8, that stay where they are. */
+/* Allocate size bytes, aligned to 8, that never move. */
 static void *place(struct pmp_intern *table, size_t size)
 {
 	bool own = size > CHUNK_SIZE / 4;

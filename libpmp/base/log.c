@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Debug lines through the caller's callback. */
+/* Debug messages through the caller's callback. */
 #include "base/log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define LINE_SIZE 1024 /* longer lines are cut */
+#define LINE_SIZE 1024 /* longer lines are truncated */
 
 void pmp_log_line(const struct pmp_log *log, const char *area, const char *format, ...)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Debug lines through the caller's callback: costs one test when off. */
+/* Debug messages through the caller's callback: costs one test if off. */
 #ifndef PMP_BASE_LOG_H
 #define PMP_BASE_LOG_H
 

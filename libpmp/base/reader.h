@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a target, from wherever: the live process, the copy of a stack, a
+ * Memory of a target, from any source: the live process, the copy of a stack, a
  * test's array. Makes unwinding testable without a process.
  */
 #ifndef PMP_BASE_READER_H

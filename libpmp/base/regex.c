@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See regex.h. PCRE2's own limit of a match does not do: it holds for each place in the name
- * at which a match may begin, and a*a{900}^ takes 6 s for 4095 times the letter a with a limit
- * of 20,000. So PCRE2 calls back before each item of an expression that it tries, which is
- * counted; its own limits are left for what it does between two calls.
+ * See regex.h. PCRE2's own match limit is not sufficient: it applies to each position in
+ * the name at which a match may begin, so a*a{900}^ takes 6 s for 4095 times the letter a
+ * with a limit of 20,000. So PCRE2 calls back before each item of an expression that it
+ * tries, and these calls are counted; its own limits cover what it does between two calls.
  *
- * pcre2_dfa_match() does without trying one way after the other, but not in bounded time either
- * (0.4 s for (.|x)*a.{500}x), and not with names that are no valid UTF-8.
+ * pcre2_dfa_match() does not backtrack, but its time is not bounded either (0.4 s for
+ * (.|x)*a.{500}x), and it does not accept invalid UTF-8.
  */
 #include "base/regex.h"
 
@@ -21,22 +21,22 @@
 #include "base/error.h"
 
 #define LENGTH_MAX 1024	    /* of an expression */
-#define STEPS_FREE 500000   /* that an expression may take in any case: 10 to 60 ms */
-#define STEPS_PER_BYTE 64   /* and for each byte of a name, */
-#define STEPS_OF_STRANGER 8 /* or so many */
-#define SCANNED 16	    /* bytes that are passed over as fast as one step is taken, */
-#define ITEM 16 /* by a part of an expression that is shorter; longer ones take more */
-#define CALLS_MAX 10000000 /* of PCRE2's own count */
-#define DEPTH_MAX 1000000  /* of ways that are still to be tried */
-#define MEMORY_MAX 16384   /* KiB of a match */
-#define SHOWN 40	   /* bytes of an expression or a name in a message */
+#define STEPS_FREE 500000   /* that every expression may take: 10 to 60 ms */
+#define STEPS_PER_BYTE 64   /* plus this for each byte of a name, */
+#define STEPS_OF_STRANGER 8 /* or this if untrusted */
+#define SCANNED 16	    /* bytes skipped in the time of one step, */
+#define ITEM 16		    /* by an item of up to this length; longer ones take more */
+#define CALLS_MAX 10000000  /* PCRE2's match limit */
+#define DEPTH_MAX 1000000   /* PCRE2's depth limit: pending alternatives */
+#define MEMORY_MAX 16384    /* KiB for a match */
+#define SHOWN 40	    /* bytes of an expression or name in a message */
 
 struct pmp_regex {
 	pcre2_code *code;
 	uint64_t steps_per_byte;
-	atomic_uint_fast64_t steps, bytes; /* all so far */
-	atomic_int failure;		   /* the number of PCRE2's error; 0: none */
-	atomic_flag named;		   /* failed_on has been taken */
+	atomic_uint_fast64_t steps, bytes; /* in total so far */
+	atomic_int failure;		   /* PCRE2's error number; 0: none */
+	atomic_flag named;		   /* failed_on has been claimed */
 	char failed_on[SHOWN + 1];
 	char text[]; /* of length characters */
 };
@@ -46,13 +46,13 @@ struct attempt {
 	const char *text; /* of the expression */
 	size_t length;	  /* of the name */
 	uint64_t steps, limit;
-	size_t at;   /* where it was called back last, */
-	size_t cost; /* and what the item there takes for SCANNED bytes */
+	size_t at;   /* position of the last callback, */
+	size_t cost; /* and the cost of its item per SCANNED bytes */
 };
 
 /* ---- compiling ------------------------------------------------------------------- */
 
-/* PCRE2 would take the GNU anchors for the characters themselves. NULL: it has none. */
+/* Detects GNU anchors, which PCRE2 would take for literal characters. NULL: none. */
 static const char *gnu_fault(const char *at, const char *end)
 {
 	for (; at + 1 < end; at++) {
@@ -85,7 +85,7 @@ static int compile(pcre2_code **compiled, const char *text, size_t length,
 		if (!references)
 			return 0;
 		pcre2_code_free(*compiled);
-		/* Comparing is not counted. */
+		/* The time of its comparisons would not be counted. */
 		return pmp_error_set(err, PMP_EINVAL, "it has a back-reference");
 	}
 	if (code == PCRE2_ERROR_HEAP_FAILED)
@@ -142,8 +142,8 @@ unsigned pmp_regex_groups(const struct pmp_regex *regex)
 
 /* ---- matching -------------------------------------------------------------------- */
 
-/* How often an item has to match, by the braces at its end: x{9}, x{9,}+. 0: it has none, or is
- * the end of a group. */
+/* How often an item must match, from the braces at its end: x{9}, x{9,}+. 0: none, or the
+ * end of a group. */
 static size_t least(const char *item, size_t length)
 {
 	const char *at = item + length;
@@ -158,9 +158,9 @@ static size_t least(const char *item, size_t length)
 }
 
 /*
- * An item that matches shows by the next step how much it has looked at. What has to match many
- * times may look at as many characters and then fail: a*[^b]{900} at each a. A class of many
- * properties takes long for each.
+ * The position at the next step shows how much a matching item has scanned. An item that
+ * must match many times may scan that many characters and then fail: a*[^b]{900} at each
+ * a. A class with many properties takes long for each character.
  */
 static int count_step(pcre2_callout_block *block, void *arg)
 {
@@ -179,7 +179,7 @@ static int count_step(pcre2_callout_block *block, void *arg)
 	return attempt->steps > attempt->limit ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
-/* The first name is the one to be shown. */
+/* Keep the first name for the message. */
 static int fail(struct pmp_regex *regex, const char *name, size_t length, int code)
 {
 	if (!atomic_flag_test_and_set(&regex->named)) {
@@ -189,7 +189,7 @@ static int fail(struct pmp_regex *regex, const char *name, size_t length, int co
 	return PMP_ELIMIT;
 }
 
-/* Of count groups. PCRE2 leaves what is beyond them as it was. */
+/* Copy count groups. PCRE2 leaves the others unset. */
 static void take_groups(pcre2_match_data *data, unsigned count, size_t from,
 			struct pmp_regex_group *groups)
 {
@@ -201,8 +201,8 @@ static void take_groups(pcre2_match_data *data, unsigned count, size_t from,
 
 		if (found[1] == PCRE2_UNSET)
 			continue;
-		/* \K may put the beginning of all of it where it makes no sense. Of groups that
-		 * a look behind has found all may lie before. */
+		/* \K may move the start of the whole match to an invalid place. Groups in
+		 * a lookbehind may lie entirely before from. */
 		if (i == 0 && begin < from)
 			begin = from;
 		groups[i].end = found[1];
@@ -222,7 +222,7 @@ static uint64_t steps_left(const struct pmp_regex *regex)
 int pmp_regex_find(const struct pmp_regex *regex, const char *name, size_t length,
 		   size_t from, struct pmp_regex_group groups[PMP_EXPRESSION_GROUPS])
 {
-	/* What has been used up is no part of what it is. */
+	/* The counters of used steps are not part of its logical state. */
 	struct pmp_regex *used = (struct pmp_regex *)(uintptr_t)regex;
 	struct attempt attempt = {
 		.text = regex->text, .length = length, .at = from, .cost = 1
@@ -233,7 +233,7 @@ int pmp_regex_find(const struct pmp_regex *regex, const char *name, size_t lengt
 
 	if (atomic_load(&used->failure))
 		return PMP_ELIMIT;
-	/* Each name once, however often something is replaced in it. */
+	/* Count each name once, however many replacements are made in it. */
 	if (!from)
 		atomic_fetch_add(&used->bytes, length);
 	attempt.limit = steps_left(used);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading numbers and words from text that may hold anything. */
+/* Reads numbers and words from untrusted text. */
 #include "base/scan.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@ struct pmp_scan pmp_scan_text(const char *text, size_t length)
 	return (struct pmp_scan){ .at = text, .end = text + length };
 }
 
-#define DIGITS_SAFE 15 /* so many fit into 64 bits, whatever they are */
+#define DIGITS_SAFE 15 /* any number of this many digits fits into 64 bits */
 
-/* One more than the value of a digit; 0: it is none. The parsers of /proc spend most of
- * their time here. */
+/* The value of a digit plus one; 0: not a digit. The parsers of /proc spend most of their
+ * time here. */
 static const uint8_t digit_values[UINT8_MAX + 1] = {
 	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
 	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -20,13 +20,13 @@ static const uint8_t digit_values[UINT8_MAX + 1] = {
 	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 };
 
-/* Not less than any base: no digit. */
+/* Not below any base: not a digit. */
 static unsigned digit_value(char c)
 {
 	return digit_values[(uint8_t)c] - 1u;
 }
 
-/* At least one digit of this base from at on; NULL: none, or too large. */
+/* Parses digits of this base from at on; NULL: none, or overflow. */
 static inline const char *number(const char *at, const char *end, unsigned base,
 				 uint64_t *value)
 {
@@ -66,7 +66,7 @@ bool pmp_scan_i64(struct pmp_scan *scan, int64_t *value)
 	at = number(at + negative, scan->end, 10, &n);
 	if (!at || n > (uint64_t)INT64_MAX + negative)
 		return false;
-	/* 0 - n is defined for unsigned numbers, also for the smallest one. */
+	/* 0 - n is well-defined for unsigned numbers, even for INT64_MIN. */
 	*value = (int64_t)(negative ? 0 - n : n);
 	scan->at = at;
 	return true;
@@ -76,7 +76,7 @@ bool pmp_scan_hex(struct pmp_scan *scan, uint64_t *value)
 {
 	const char *at = scan->at;
 
-	/* "0x" counts only with a digit behind it; else it is the number 0. */
+	/* "0x" counts only if a digit follows; else it is the number 0. */
 	if (scan->end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X') &&
 	    digit_value(at[2]) < 16)
 		at += 2;

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SHORT_SLICE 100000 /* ns, the least that the kernel takes */
+#define SHORT_SLICE 100000 /* ns, the minimum that the kernel accepts */
 
 int pmp_scheduling_get(struct pmp_scheduling *scheduling)
 {
@@ -22,7 +22,7 @@ int pmp_scheduling_set(const struct pmp_scheduling *scheduling)
 	return syscall(SYS_sched_setattr, 0, scheduling, 0) == 0 ? 0 : -errno;
 }
 
-/* Before Linux 6.12 the slice is the same for all, and this changes nothing. */
+/* Before Linux 6.12 all threads have the same slice, and this has no effect. */
 void pmp_run_soon(void)
 {
 	struct pmp_scheduling scheduling = { .size = 0 };

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-/* What sched_getattr(2) says; glibc has it since 2.41 only. */
+/* struct sched_attr of sched_getattr(2), which glibc has only since 2.41. */
 struct pmp_scheduling {
 	uint32_t size;
 	uint32_t policy;
 	uint64_t flags;
 	int32_t nice;
 	uint32_t priority;
-	uint64_t runtime; /* ns; of an ordinary thread the slice, since Linux 6.12 */
+	uint64_t runtime; /* ns; for ordinary threads the time slice, since Linux 6.12 */
 	uint64_t deadline, period;
 };
 

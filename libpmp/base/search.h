@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Binary search among items that begin with a uint64_t, an address for instance. */
+/* Binary search among items that begin with a uint64_t, for example an address. */
 #ifndef PMP_BASE_SEARCH_H
 #define PMP_BASE_SEARCH_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* How many of count items, of size bytes each and ascending, begin at or below a value. */
+/* The number of items at or below a value, of count ascending items of size bytes each. */
 static inline size_t pmp_search_after(const void *items, size_t count, size_t size,
 				      uint64_t value)
 {
@@ -26,7 +26,7 @@ static inline size_t pmp_search_after(const void *items, size_t count, size_t si
 	return low;
 }
 
-/* How many begin below a value: the number of the first one that does not. */
+/* The number of items below a value: the index of the first one that is not. */
 static inline size_t pmp_search_from(const void *items, size_t count, size_t size,
 				     uint64_t value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The structs of the public headers that begin with their size, as the caller's header
- * has them: a program may have been compiled with an older, shorter one, or a newer one.
+ * Copies structs of the public headers that begin with their size: a program may have been
+ * compiled with an older header, where they are shorter, or a newer one.
  */
 #ifndef PMP_BASE_SIZED_H
 #define PMP_BASE_SIZED_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Take the caller's options, NULL: none, into ours, which are zero and of that size. */
+/* Copy the caller's options (NULL: none) into ours, which are zeroed and of that size. */
 static inline void pmp_sized_take(void *ours, size_t size, const void *callers)
 {
 	if (callers) {
@@ -20,7 +20,7 @@ static inline void pmp_sized_take(void *ours, size_t size, const void *callers)
 	*(size_t *)ours = size;
 }
 
-/* Fill the caller's struct with ours as far as it goes. Its size stays. */
+/* Fill the caller's struct from ours, up to its size, which stays. */
 static inline void pmp_sized_give(void *callers, const void *ours, size_t size)
 {
 	size_t room = *(const size_t *)callers;

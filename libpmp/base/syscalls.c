@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of system calls, from a list that the build makes of the kernel's headers. */
+/* Names of system calls, from a list that the build makes from the kernel's headers. */
 #include "base/syscalls.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* By number; a number without a call is NULL. */
+/* By number; NULL: no such call. */
 static const char *const names[] = {
 #define SYSCALL(name, number) [number] = #name,
 #include "base/syscall-list.h"
