@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that is blocked has been interrupted by what ended the process, or by the
- * debugger that wrote the core: the kernel has left in its registers that the call is to be
- * begun again, or has failed with EINTR.
+ * A blocked thread was interrupted by what ended the process, or by the debugger that
+ * wrote the core: its registers show that the kernel was about to restart the call, or
+ * that it failed with EINTR.
  */
 #include "core/call.h"
 
@@ -13,7 +13,7 @@
 #include "base/syscalls.h"
 #include "sample.h"
 
-/* Of the kernel, not in its user headers: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND,
+/* From the kernel, not in its user headers: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND,
  * ERESTART_RESTARTBLOCK. */
 static bool is_interrupted(uint64_t result)
 {
@@ -39,7 +39,8 @@ static enum call_code code_at(const struct pmp_reader *memory, uint64_t pc)
 	return code == SVC ? CALL : OTHER;
 }
 
-/* Put back before the call, with its first argument; else after it, and that is lost. */
+/* pc is back before the call, with the first argument restored; or after it, and the
+ * argument is lost. */
 static bool call_aarch64(const uint64_t *words, const struct pmp_reader *memory,
 			 int *number, uint64_t *args)
 {
@@ -63,7 +64,7 @@ static bool call_aarch64(const uint64_t *words, const struct pmp_reader *memory,
 
 /* ---- x86-64 ---------------------------------------------------------------------- */
 
-/* In the order of struct user_regs_struct. */
+/* Indices in struct user_regs_struct. */
 enum { R10 = 7, R9 = 8, R8 = 9, RAX = 10, RDX = 12, RSI, RDI, ORIG_RAX, FS_BASE = 21 };
 
 static bool call_x86_64(const uint64_t *words, int *number, uint64_t *args)
@@ -73,7 +74,7 @@ static bool call_x86_64(const uint64_t *words, int *number, uint64_t *args)
 	*number = PMP_SYSCALL_NONE;
 	if (words[ORIG_RAX] > INT_MAX || !is_interrupted(words[RAX]))
 		return false;
-	/* Its numbers are in no header of another machine. */
+	/* Headers of other architectures do not have its numbers. */
 	*number = PMP_SYSCALL_UNKNOWN;
 	if (pmp_arch_here != &pmp_arch_x86_64)
 		return false;

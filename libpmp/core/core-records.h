@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A core file that another process reads: what it and the one that wants its sample say to
- * each other, see resolve/remote-messages.h. After CORE_READ comes, if its error has no code,
- * the sample itself, as on every socket (wire/).
+ * Messages between a process that reads a core file and the one that wants its sample; see
+ * resolve/remote-messages.h. After CORE_READ, if its error has no code, the sample
+ * follows, as on every socket (wire/).
  */
 #ifndef PMP_CORE_CORE_RECORDS_H
 #define PMP_CORE_CORE_RECORDS_H
@@ -22,11 +22,11 @@ struct pmp_core_request {
 	uint32_t unwind, max_frames, no_waits, debugs;
 	int32_t exe_errno;
 	uint32_t has_exe;
-	/* exe, the core's name */
+	/* followed by exe and the core's name */
 };
 
-/* With PMP_REMOTE_CORE_ASK: a file of a module, see pmp_core_places_open(). The answer is
- * PMP_REMOTE_GIVE, whose flag is an errno if no descriptor comes with it. */
+/* With PMP_REMOTE_CORE_ASK: asks for a file of a module, see pmp_core_places_open(). The
+ * answer is PMP_REMOTE_GIVE, whose flag is an errno if there is no descriptor. */
 struct pmp_core_ask {
 	uint32_t place, deleted, program, unused;
 	char build_id[PMP_CORE_ID_TEXT];
@@ -41,7 +41,7 @@ struct pmp_core_read {
 	int32_t pid;
 	uint32_t no_files, missing_count;
 	char name[PMP_NAME_SIZE];
-	/* struct pmp_core_missed, each with path and problem */
+	/* followed by missing_count struct pmp_core_missed, each with path and problem */
 };
 
 struct pmp_core_missed {

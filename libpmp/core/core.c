@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Core files, from their bytes to a sample like any other: parse.c reads what they say,
- * modules.c finds the files of the program, memory.c reads from both, and the walk and the
- * decoders of waits are those of living processes.
+ * Core files, from their bytes to a sample like any other: parse.c parses them, modules.c
+ * finds the files of the program, memory.c reads from both, and the walk and the decoders
+ * of waits are those of live processes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,25 +28,25 @@
 #include "unwind/walk.h"
 
 #define FRAMES_DEFAULT 512
-#define FRAMES_MAX ((size_t)8 << 20) /* of all stacks; then each has one more */
-/* Bytes of call-frame programs, for all stacks: 160 threads of mariadbd take 2 KB. */
+#define FRAMES_MAX ((size_t)8 << 20) /* of all stacks; beyond that, one frame each */
+/* Bytes of call-frame programs for all stacks: 160 threads of mariadbd take 2 KB. */
 #define WORK_MAX ((size_t)16 << 20)
 #define DEBUG_DIR "/usr/lib/debug"
 
 struct pmp_core {
 	struct pmp_core_remote
-		*remote; /* another process has read it; then that is all */
+		*remote; /* another process has read it; then nothing else is set */
 	struct pmp_core_options options;
 	struct pmp_core_file file;
 	struct pmp_core_memory *memory;
 	struct pmp_core_modules modules;
 	struct pmp_unwinder *unwinder;
-	struct pmp_raw_frame *frames; /* of a walk */
+	struct pmp_raw_frame *frames; /* of the current walk */
 	size_t work;		      /* of all walks so far */
 	struct pmp_log log;
-	uint64_t written; /* 0: not known */
+	uint64_t written; /* 0: unknown */
 	struct pmp_buf crash;
-	bool *used;	 /* modules that stacks go through, once there is a sample */
+	bool *used;	 /* modules that occur in stacks, once there is a sample */
 	size_t *missing; /* of these, the ones without a file */
 	size_t missing_count;
 	int fd;
@@ -106,7 +106,7 @@ static struct pmp_core *new_core(const struct pmp_core_options *options)
 	return made;
 }
 
-/* r: 0, or the error that it was opened with. */
+/* r: 0, or the error from opening it. */
 static int hand_over(struct pmp_core *made, int r, struct pmp_core **core)
 {
 	if (r)
@@ -192,7 +192,7 @@ static bool is_wanted(const struct pmp_core *core, const struct pmp_core_thread 
 	       options->want_thread(options->want_arg, thread->tid, core->file.name);
 }
 
-/* It ran when the process ended, in whatever it had jumped to. */
+/* It was running when the process died, wherever it had jumped to. */
 static bool has_faulted(const struct pmp_core *core, const struct pmp_core_thread *thread)
 {
 	const struct pmp_crash *crash = &core->file.crash;
@@ -200,7 +200,7 @@ static bool has_faulted(const struct pmp_core *core, const struct pmp_core_threa
 	return crash->has_address && thread->tid == crash->tid;
 }
 
-/* Names of threads are not in a core: all have that of the process. */
+/* A core has no thread names: all get that of the process. */
 static void describe_thread(const struct pmp_core *core,
 			    const struct pmp_core_thread *from,
 			    const struct pmp_regs *regs, struct pmp_thread *thread)
@@ -220,7 +220,7 @@ static void describe_thread(const struct pmp_core *core,
 		thread->state = 'S';
 }
 
-/* Their files are named after the sample is there, so they have to be open by then. */
+/* Names are looked up after the sample is complete, so files must be open by then. */
 static void open_modules(struct pmp_core *core, const struct pmp_walk *walk)
 {
 	const struct pmp_maps *maps = core->modules.maps;
@@ -237,8 +237,8 @@ static void open_modules(struct pmp_core *core, const struct pmp_walk *walk)
 	}
 }
 
-/* Without call-frame information a stack looks complete where it is not known how it goes
- * on. */
+/* Without call-frame information a stack may look complete where in fact its continuation
+ * is unknown. */
 static bool lacks_file(struct pmp_core *core, const struct pmp_walk *walk)
 {
 	const struct pmp_region *region =
@@ -253,8 +253,8 @@ static bool lacks_file(struct pmp_core *core, const struct pmp_walk *walk)
 				     &byte, 1);
 }
 
-/* A core can be made so that the rules of each thread are slow to execute: after WORK_MAX a
- * stack is its first frame alone. */
+/* A core can be crafted so that the rules of each thread are slow to execute: beyond
+ * WORK_MAX only the first frame of a stack is shown. */
 static int walk_thread(struct pmp_core *core, const struct pmp_regs *regs,
 		       struct pmp_walk *walk)
 {
@@ -300,8 +300,8 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 	return pmp_sample_add_frames(sample, walk.frames, walk.count);
 }
 
-/* A lock in zeros that no file has (.bss) is named by the file of its module, which may not be
- * open yet: nothing else was read from it. */
+/* A lock in zero-initialized memory (.bss) gets its name from the file of its module,
+ * which may not be open yet because nothing else was read from it. */
 static void open_modules_of_locks(struct pmp_core *core, const struct pmp_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {

@@ -8,7 +8,7 @@
 #include "unwind/arch.h"
 
 #define PAGE 4096u
-#define NOTES_MAX (64u << 10) /* bytes of notes that are searched */
+#define NOTES_MAX (64u << 10) /* bytes of notes searched */
 #define NOTE_SEGMENTS_MAX 8
 #define NT_GO_BUILD_ID 4 /* cmd/internal/buildid */
 
@@ -20,7 +20,7 @@ static bool is_of(const struct pmp_arch *arch, const Elf64_Ehdr *header)
 	       header->e_machine == arch->elf_machine;
 }
 
-/* If it is that note, its description, of size bytes at most. */
+/* If it is the wanted note, reads its description, of at most size bytes. */
 static size_t take_id(const struct pmp_reader *reader, uint64_t at,
 		      const Elf64_Nhdr *note, const char owner[4], void *id, size_t size)
 {
@@ -45,8 +45,8 @@ static void take_note(struct pmp_core_image *image, const struct pmp_reader *rea
 					    sizeof(image->go_id));
 }
 
-/* Notes of a program may be aligned to 8 bytes; that of the build-id has a length that both
- * agree on. */
+/* Notes of a program may be aligned to 8 bytes; the length of a build-id note is the same
+ * with both alignments. */
 static void find_ids(struct pmp_core_image *image, const struct pmp_reader *reader,
 		     uint64_t at, uint64_t length, uint64_t align, size_t *work)
 {

@@ -9,13 +9,12 @@
 
 #define PAGE 4096u
 #define SLOTS 4096u	     /* 16 MiB when all are in use */
-#define PARTS_MAX (4u << 20) /* of pages that are read one by one, in all */
+#define PARTS_MAX (4u << 20) /* in total, partial pages that are read */
 
-/* What has been read: a page, or a part of it that is of one segment and one file, or of
- * none. */
+/* A cached page, or a part of it that belongs to one segment and one file, or to none. */
 struct core_page {
-	uint64_t first, last; /* bytes of it; first > last: not in use */
-	size_t length;	      /* of what can be read of it, from first on */
+	uint64_t first, last; /* bytes covered; first > last: unused */
+	size_t length;	      /* readable bytes, from first on */
 	unsigned char *data;
 };
 
@@ -76,8 +75,8 @@ static size_t read_at(int fd, uint64_t offset, void *data, size_t length)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* What the core leaves out has not been changed since it was mapped, unless the core was cut
- * off there, or leaves out what was changed. */
+/* Memory that the core omits is unchanged since it was mapped, unless the core is
+ * truncated there, or omits changed memory. */
 static size_t read_file(const struct pmp_core_memory *memory,
 			const struct core_page *page, const struct pmp_region *region,
 			const struct pmp_core_segment *segment)
@@ -110,7 +109,7 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 	page->first = address & ~(uint64_t)(PAGE - 1);
 	page->last = page->first + (PAGE - 1);
 	page->length = 0;
-	/* Who unwinds asks the file for what is not mapped as well: it has to be open. */
+	/* The unwinder also reads unmapped parts of the file, so it must be open. */
 	if (region && region->module->kind == PMP_MODULE_FILE)
 		memory->opener(memory->arg, region->module);
 	if (!segment && !region) {
@@ -123,7 +122,7 @@ static void fill(struct pmp_core_memory *memory, struct core_page *page, uint64_
 		narrow(page, segment->start, segment->start + segment->size);
 	else if (segment)
 		narrow(page, segment->start + segment->size, segment->end);
-	/* Segments of single bytes would take a read for each. */
+	/* Tiny segments would take one read each. */
 	if (page->last - page->first < PAGE - 1 && ++memory->parts > PARTS_MAX)
 		return;
 	if (has)

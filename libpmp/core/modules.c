@@ -18,7 +18,7 @@
 
 #define VDSO_MAX (256u << 10)
 #define NONE SIZE_MAX
-#define TRIED_MAX 65536u /* files: what a process can map by default */
+#define TRIED_MAX 65536u /* files: how many a process can map by default */
 
 static const char deleted[] = " (deleted)";
 static const char no_program[] =
@@ -45,7 +45,7 @@ static bool has_id(const struct pmp_core_image *image)
 	return image->id_size || image->go_id_size;
 }
 
-/* By the build-id that the core has, or by Go's. */
+/* Compare by build-id, or by Go's if the core has no other. */
 static bool same_id(const struct pmp_core_image *file, const struct pmp_core_image *core)
 {
 	if (core->id_size)
@@ -55,7 +55,7 @@ static bool same_id(const struct pmp_core_image *file, const struct pmp_core_ima
 	       memcmp(file->go_id, core->go_id, core->go_id_size) == 0;
 }
 
-/* Without a build-id in the core there is the time at which the file was written. */
+/* If the core has no build-id, the time at which the file was written must do. */
 static bool is_newer(int fd, uint64_t written)
 {
 	struct stat status;
@@ -64,7 +64,7 @@ static bool is_newer(int fd, uint64_t written)
 	       (uint64_t)status.st_mtim.tv_sec > written / PMP_S;
 }
 
-/* NULL: it is; else why not. */
+/* NULL: it is the file; else why not. */
 static const char *check_file(struct pmp_core_modules *modules,
 			      const struct pmp_core_module *module, int fd)
 {
@@ -98,13 +98,13 @@ static void use_file(struct pmp_module *module, int fd)
 	module->inode = status.st_ino;
 }
 
-/* Use a file if it is the one; else the first reason why not stays. */
+/* Use a file if it is the right one; else keep the first reason why not. */
 static bool try_fd(struct pmp_core_modules *modules, struct pmp_core_module *item,
 		   struct pmp_module *module, int fd)
 {
 	const char *problem;
 
-	/* Whoever opens files for us has seen that. */
+	/* The process that opens files for us has detected this. */
 	if (fd == -ENOEXEC && !item->problem)
 		item->problem = no_program;
 	if (fd < 0)
@@ -169,7 +169,7 @@ void pmp_core_modules_open(void *arg, struct pmp_module *module)
 
 /* ---- the modules ---------------------------------------------------------------------------- */
 
-/* Its number, or NONE without memory. Ids are numbers + 1. */
+/* Returns its index, or NONE: no memory. Ids are index + 1. */
 static size_t add_module(struct pmp_core_modules *modules, enum pmp_module_kind kind,
 			 const char *path)
 {
@@ -197,7 +197,7 @@ static size_t add_file(struct pmp_core_modules *modules, const char *path)
 	return number;
 }
 
-/* One for each path; numbers[i] becomes that of mapping i. */
+/* Add a module for each path; numbers[i] becomes the index of mapping i's. */
 static int add_files(struct pmp_core_modules *modules, const struct pmp_core_file *core,
 		     size_t *numbers)
 {
@@ -217,7 +217,7 @@ static int add_files(struct pmp_core_modules *modules, const struct pmp_core_fil
 	return r;
 }
 
-/* Those whose first page the core has. */
+/* Read the images whose first page is in the core. */
 static int read_images(struct pmp_core_modules *modules, const struct pmp_core_file *core,
 		       struct pmp_core_memory *memory, const size_t *numbers)
 {
@@ -242,7 +242,7 @@ static int read_images(struct pmp_core_modules *modules, const struct pmp_core_f
 
 /* ---- the regions --------------------------------------------------------------------------- */
 
-/* Of a mapping of which the core says nothing but that it is there. */
+/* The protection of a mapping for which the core has no segment. */
 static unsigned prot_of(struct pmp_core_modules *modules, size_t number, uint64_t offset)
 {
 	struct pmp_core_module *item = &modules->items[number];
@@ -281,8 +281,8 @@ static struct pmp_module *module_at(const struct region_sweep *sweep,
 	return sweep->modules->maps->modules[number];
 }
 
-/* The next piece of memory that is all of one segment and of one mapping, or of one of the
- * two. False: no more. */
+/* The next piece of memory that belongs to one segment and one mapping, or to only one of
+ * the two. False: no more. */
 static bool next_region(struct region_sweep *sweep, struct pmp_region *region)
 {
 	const struct pmp_core_file *core = sweep->core;
@@ -355,7 +355,7 @@ static int copy_vdso(struct pmp_module *module, const struct pmp_core_file *core
 
 /* ---- the interface --------------------------------------------------------------------------- */
 
-/* It was asked for, so that it is an error if it is another one. */
+/* The user specified the program, so it is an error if it does not match. */
 static int check_exe(struct pmp_core_modules *modules, struct pmp_error *err)
 {
 	const char *exe = modules->places.exe;

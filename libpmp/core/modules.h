@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The address space of a core file: which files were mapped where, and where they are now.
- * A file is opened when something of it is needed that the core does not have, and used if
- * its build-id is that of the core's.
+ * A file is opened when contents that the core lacks are needed, and used if its build-id
+ * matches.
  */
 #ifndef PMP_CORE_MODULES_H
 #define PMP_CORE_MODULES_H
@@ -14,17 +14,17 @@
 #include "sample.h"
 
 struct pmp_core_module {
-	struct pmp_core_image image; /* as the core has it */
+	struct pmp_core_image image; /* from the core */
 	bool has_image;
-	bool tried;	     /* to open its file */
-	const char *problem; /* why there is none, or NULL */
+	bool tried;	     /* opening its file was tried */
+	const char *problem; /* why there is no file, or NULL */
 };
 
 struct pmp_core_modules {
 	const struct pmp_arch *arch; /* of the core */
 	struct pmp_maps *maps;
-	struct pmp_core_module *items; /* of maps->modules, in the same order */
-	size_t program; /* which of them is the program; SIZE_MAX: not known */
+	struct pmp_core_module *items; /* parallel to maps->modules */
+	size_t program;		       /* index of the program; SIZE_MAX: unknown */
 	struct pmp_core_places places;
 	size_t tried;	   /* files that were not found */
 	size_t image_work; /* see core/image.h */

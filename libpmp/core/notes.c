@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The notes of a core file, one after the other: a core of 100,000 threads has half a GB of
- * them, most of which is passed over. The structures are those that the kernel writes
- * (uapi/linux/elfcore.h) on machines of 64 bits:
+ * The notes of a core file: a core of 100,000 threads has half a GB of them, most of which
+ * is skipped. The structures are those that the kernel writes (uapi/linux/elfcore.h) on
+ * 64-bit machines:
  *
  *   NT_PRSTATUS  12 pr_cursig (2)   32 pr_pid (4)   112 pr_reg
  *   NT_PRPSINFO  24 pr_pid (4)      40 pr_fname (16)   56 pr_psargs (80)
@@ -21,9 +21,9 @@
 #include "base/file.h"
 
 #define WINDOW (64u << 10) /* bytes read at a time, */
-#define JUMP 4096u	   /* or behind what is skipped */
-#define NAME_MAX_SIZE 8	   /* of the owners that are known, with the NUL */
-#define SMALL_MAX 1024u	   /* of a note that is read whole, but NT_FILE */
+#define JUMP 4096u	   /* or after a skipped part */
+#define NAME_MAX_SIZE 8	   /* of known owners, with the NUL */
+#define SMALL_MAX 1024u	   /* of a note that is read whole, except NT_FILE */
 
 enum {
 	STATUS_SIGNAL = 12,
@@ -38,10 +38,10 @@ enum {
 	SIGINFO_UNION = 16,
 };
 
-/* Bytes of the file as they are asked for, in ascending order. */
+/* Buffers the file for reads in ascending order. */
 struct note_window {
 	int fd;
-	uint64_t start; /* of what is in bytes */
+	uint64_t start; /* offset of bytes[0] */
 	size_t length;
 	unsigned char bytes[WINDOW];
 };
@@ -129,7 +129,7 @@ static void take_psinfo(struct pmp_core_file *core, const unsigned char *note,
 		core->pid = get_i32(note + PSINFO_PID);
 	memcpy(core->name, note + PSINFO_NAME, PSINFO_NAME_SIZE);
 	memcpy(args, note + PSINFO_ARGS, PSINFO_ARGS_SIZE);
-	/* The kernel leaves a blank after the last one. */
+	/* The kernel leaves a blank after the last argument. */
 	for (size_t end = strlen(args); end && args[end - 1] == ' '; end--)
 		args[end - 1] = '\0';
 }
@@ -140,7 +140,7 @@ static bool has_address(int number)
 	       number == SIGFPE || number == SIGTRAP;
 }
 
-/* Of others, timers and files, there are other numbers in its place (sigaction(2)). */
+/* Other codes, of timers and files, have other numbers in its place (sigaction(2)). */
 static bool has_sender(int code)
 {
 	return code == SI_USER || code == SI_QUEUE || code == SI_MESGQ ||
@@ -152,12 +152,13 @@ static void take_siginfo(struct pmp_core_file *core, const unsigned char *note,
 {
 	struct pmp_crash *crash = &core->crash;
 
-	/* gdb writes one for each thread: the first is that of the first. */
+	/* gdb writes one for each thread: use the first, which belongs to the first
+	 * thread. */
 	if (length < SIGINFO_UNION + 8 || crash->signal || core->thread_count > 1)
 		return;
 	crash->signal = get_i32(note);
 	crash->code = get_i32(note + SIGINFO_CODE);
-	/* SI_KERNEL has neither: that of a general protection is not known. */
+	/* SI_KERNEL has neither: the address of a general protection fault is unknown. */
 	if (crash->code > 0 && crash->code < SI_KERNEL && has_address(crash->signal)) {
 		crash->has_address = true;
 		crash->address = get_u64(note + SIGINFO_UNION);
@@ -245,8 +246,8 @@ static int take_small(struct pmp_core_file *core, struct note_window *window,
 	return 0;
 }
 
-/* A core has one list of mapped files. Of more that are refused no more is read in all than
- * of one: a file of holes can have any number of them. */
+/* A core has one list of mapped files. Rejected ones share one limit, because a sparse
+ * file can have any number of them. */
 static int take_large(struct pmp_core_file *core, struct note_window *window,
 		      uint64_t offset, size_t length)
 {

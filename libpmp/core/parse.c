@@ -13,7 +13,7 @@
 #include "base/search.h"
 #include "unwind/arch.h"
 
-#define NOTE_SEGMENTS_MAX 8 /* that are read */
+#define NOTE_SEGMENTS_MAX 8 /* at most, to read */
 #define CHUNK 1024u	    /* program headers read at a time */
 
 /* ---- the ELF header --------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static const char *machine_name(unsigned machine)
 	}
 }
 
-/* Of another machine, or of a program that is not unwound here. */
+/* Refuse cores of other machines, or of unsupported programs. */
 static int refuse(const Elf64_Ehdr *header, const char *name, struct pmp_error *err)
 {
 	if (header->e_ident[EI_DATA] != ELFDATA2LSB) {
@@ -76,7 +76,7 @@ static const struct pmp_arch *arch_of(const Elf64_Ehdr *header)
 		       : NULL;
 }
 
-/* How long the file is meant to be. */
+/* Note the length that the file should have. */
 static void expect(struct pmp_core_file *core, uint64_t offset, uint64_t size)
 {
 	uint64_t end;
@@ -85,8 +85,9 @@ static void expect(struct pmp_core_file *core, uint64_t offset, uint64_t size)
 		core->meant = end;
 }
 
-/* More than 65534 are counted in a section header (PN_XNUM). The kernel writes that last, and
- * the notes, which the first header is of, right after the headers. */
+/* The number of more than 65534 headers is in a section header (PN_XNUM), which the kernel
+ * writes last. If that is missing, derive it from the first header: it describes the
+ * notes, which directly follow the headers. */
 static uint64_t count_headers(struct pmp_core_file *core, int fd,
 			      const Elf64_Ehdr *header)
 {
@@ -143,13 +144,13 @@ static int take_header(struct pmp_core_file *core, int fd, const Elf64_Phdr *pro
 	expect(core, program->p_offset, program->p_filesz);
 	if (program->p_type == PT_LOAD)
 		return add_segment(core, program);
-	/* The kernel and gdb write one. */
+	/* The kernel and gdb write only one. */
 	if (core->note_segments++ >= NOTE_SEGMENTS_MAX)
 		return 0;
 	return pmp_core_notes_read(core, fd, program->p_offset, program->p_filesz);
 }
 
-/* Those that are there, of a file that was cut off. */
+/* Read the headers that are left in a truncated file. */
 static int read_headers(struct pmp_core_file *core, int fd, const Elf64_Ehdr *header)
 {
 	Elf64_Phdr *programs = malloc(CHUNK * sizeof(*programs));
@@ -189,7 +190,7 @@ static int by_start(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Both begin with their start and end. What overlaps another one is left out. */
+/* Sort items that begin with start and end. Overlapping ones are dropped. */
 static size_t sort_ranges(void *ranges, size_t count, size_t size)
 {
 	char *items = ranges;
@@ -215,7 +216,7 @@ static int by_tid(const void *a, const void *b)
 	return (one->tid > other->tid) - (one->tid < other->tid);
 }
 
-/* By their ids, each of which is there once. */
+/* Sort by id, and drop duplicates. */
 static void sort_threads(struct pmp_core_file *core)
 {
 	size_t kept = 0;
@@ -227,8 +228,8 @@ static void sort_threads(struct pmp_core_file *core)
 	core->thread_count = kept;
 }
 
-/* All others leave no core (signal(7)): a debugger has written it of a living process, which
- * it had stopped. */
+/* Other signals leave no core (signal(7)): then a debugger wrote the core of a live
+ * process that it had stopped. */
 static bool ends_with_core(int number)
 {
 	switch (number) {
@@ -246,8 +247,8 @@ static bool ends_with_core(int number)
 	}
 }
 
-/* Is a stack among what was left out? A stack pointer may have run out of its stack, but not
- * those of all threads. */
+/* Does the core omit stacks? One stack pointer may be outside its stack, but not those of
+ * all threads. */
 static bool leaves_out_stacks(const struct pmp_core_file *core)
 {
 	const struct pmp_core_segment *segment;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an ELF core file says of its process: elf(5), core(5), the kernel's
- * fs/binfmt_elf.c and uapi/linux/elfcore.h. Only bytes are read here, through pread, as the
- * file may be cut off at any place, be sparse and of any size, and lie about everything.
+ * Parses ELF core files: see elf(5), core(5), the kernel's fs/binfmt_elf.c and
+ * uapi/linux/elfcore.h. The file is read with pread, because it may be truncated anywhere,
+ * be sparse and of any size, and lie about everything.
  *
  *   ELF header -> program headers -> PT_LOAD: memory, with what of it is in the file
  *                                 -> PT_NOTE: NT_PRSTATUS   a thread and its registers
@@ -26,22 +26,22 @@
 
 #define PMP_CORE_SEGMENTS_MAX ((size_t)4 << 20)
 #define PMP_CORE_MAPPINGS_MAX ((size_t)1 << 18)
-#define PMP_CORE_THREADS_MAX ((size_t)1 << 19) /* each takes 1.3 KiB in all */
-#define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of all NT_FILE, read as a whole */
+#define PMP_CORE_THREADS_MAX ((size_t)1 << 19) /* each takes 1.3 KiB in total */
+#define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of all NT_FILE, each read whole */
 
 /* Memory of the process. */
 struct pmp_core_segment {
-	uint64_t start, end;   /* first, see base/search.h */
-	uint64_t offset, size; /* what the file has of it, from its start on */
+	uint64_t start, end;   /* start must be first, see base/search.h */
+	uint64_t offset, size; /* its part in the file, from its start on */
 	unsigned prot;	       /* PMP_PROT_ */
-	bool cut;	       /* it had more, but is cut off */
+	bool cut;	       /* more of it was in the file before truncation */
 };
 
-/* A file that is mapped. */
+/* A mapped file. */
 struct pmp_core_mapping {
 	uint64_t start, end;
 	uint64_t offset; /* in that file */
-	size_t path;	 /* its place in paths */
+	size_t path;	 /* its offset in paths */
 };
 
 struct pmp_core_thread {
@@ -72,15 +72,15 @@ struct pmp_core_file {
 	bool has_psinfo;
 	int status_signal; /* of the first thread */
 	bool no_changes;   /* memory that the process has changed is left out, stacks are:
-			  * coredump_filter in core(5) */
+			    * coredump_filter in core(5) */
 };
 
 /* Is this the beginning of a core file, of whatever machine? */
 bool pmp_core_file_is(const void *data, size_t length);
 /*
- * Read it. name is for messages. Returns 0, PMP_EFORMAT (no core file, or damaged so that no
- * thread is left), PMP_EUNSUPPORTED (of another machine or a 32-bit program), PMP_EIO or
- * PMP_ENOMEM. To be freed in any case.
+ * Read it. name is for messages. Returns 0, PMP_EFORMAT (not a core file, or no thread is
+ * left), PMP_EUNSUPPORTED (of another machine or a 32-bit program), PMP_EIO or PMP_ENOMEM.
+ * To be freed in any case.
  */
 int pmp_core_file_read(struct pmp_core_file *core, int fd, const char *name,
 		       struct pmp_error *err);

@@ -21,8 +21,8 @@ static int open_in(const char *directory, const char *path)
 	return fd == -ENODATA ? -ENOENT : fd;
 }
 
-/* Some distributions have links to programs and libraries there. *place becomes that after
- * these directories. */
+/* Some distributions have links to programs and libraries in these directories. *place
+ * becomes the place after them. */
 static int open_by_id(const struct pmp_core_places *places, const char *id,
 		      unsigned *place)
 {
@@ -54,7 +54,7 @@ static int fetch(const struct pmp_core_places *places,
 	return fd < 0 ? -ENOENT : fd;
 }
 
-/* Of what was deleted nothing is believed but the build-id. */
+/* A deleted file is looked up only by its build-id. */
 int pmp_core_places_open(const struct pmp_core_places *places,
 			 const struct pmp_core_wanted *wanted, unsigned place)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A core file is read in a process without rights, which may be in the hands of that file: it
- * gets the files that it asks for if they are programs or libraries, and what it says is
- * checked, its sample as that of a sampler (wire/receiver.c).
+ * A core file is read in an unprivileged process, which that file may have compromised: it
+ * gets the files that it asks for only if they are programs or libraries, and its messages
+ * are checked, its sample like that of a sampler (wire/receiver.c).
  */
 #include "core/remote.h"
 
@@ -28,14 +28,14 @@
 #define LOGS_MAX 100000
 #define ASKED_MAX 1000000	       /* files */
 #define SAMPLE_MAX ((uint64_t)5 << 28) /* bytes: a message, and 256 MiB of modules */
-/* The files of as many mappings as a core may list, what is of no file, and the vdso. */
+/* Files of as many mappings as a core may list, anonymous memory, and the vdso. */
 #define MODULES_MAX (PMP_CORE_MAPPINGS_MAX + 2)
-#define SILENCE 10 /* seconds without a part of the sample, which is complete by then */
+#define SILENCE 10 /* seconds without data of the sample, which is complete by then */
 
 struct missed_file {
 	char build_id[PMP_CORE_ID_TEXT];
 	bool program;
-	const char *path, *problem; /* in the body */
+	const char *path, *problem; /* in body */
 };
 
 struct pmp_core_remote {
@@ -56,7 +56,7 @@ static bool is_hex(const char *text, size_t size)
 	return memchr(text, '\0', size) && !text[strspn(text, "0123456789abcdef")];
 }
 
-/* So nothing is given that is worth reading and no file of code. */
+/* Gives away only files of code, nothing confidential. */
 static int give_program(int fd)
 {
 	if (fd < 0 || PMP_FAULT("give-anything") || pmp_file_is_code(fd))
@@ -139,7 +139,7 @@ static bool take_missed(struct pmp_core_remote *remote, size_t at)
 	return at == body->length;
 }
 
-/* Bools that are none are not looked at. */
+/* Check that bools are valid before reading them. */
 static bool is_crash(const struct pmp_core_read *read)
 {
 	const unsigned char *is = (const unsigned char *)&read->crash.is;
@@ -149,7 +149,7 @@ static bool is_crash(const struct pmp_core_read *read)
 	       memchr(read->crash.args, '\0', sizeof(read->crash.args));
 }
 
-/* 0, an error that it has met, PMP_ENOMEM, or PMP_ESRCH: it makes no sense. */
+/* 0, an error that it reported, PMP_ENOMEM, or PMP_ESRCH: malformed. */
 static int take_read(struct pmp_core_remote *remote, struct pmp_error *err)
 {
 	struct pmp_core_read *read = &remote->read;
@@ -179,13 +179,13 @@ static int take_read(struct pmp_core_remote *remote, struct pmp_error *err)
 	return 0;
 }
 
-/* Until it has read all of the core. */
+/* Serve it until it has read the whole core. */
 static int await(struct pmp_core_remote *remote, struct pmp_error *err)
 {
 	while (pmp_remote_file_receive(&remote->file)) {
 		const uint32_t type = remote->file.message.header.type;
 
-		pmp_remote_drop(&remote->file.message); /* it has none to give */
+		pmp_remote_drop(&remote->file.message); /* has no descriptor */
 		if (type == PMP_REMOTE_CORE_READ)
 			return take_read(remote, err);
 		if (type == PMP_REMOTE_LOG && ++remote->lines < LOGS_MAX &&
@@ -208,7 +208,7 @@ static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 
 	if (code < 0)
 		return code;
-	/* After that time it returns 0, as without blocking. */
+	/* After a timeout the receiver returns 0, as if non-blocking. */
 	setsockopt(remote->file.socket, SOL_SOCKET, SO_RCVTIMEO, &silence,
 		   sizeof(silence));
 	pmp_receiver_limit(receiver, SAMPLE_MAX, MODULES_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A core file that is read in a process without rights: this end of it. */
+/* A core file that is read in an unprivileged process: this end. */
 #ifndef PMP_CORE_REMOTE_H
 #define PMP_CORE_REMOTE_H
 
@@ -11,8 +11,8 @@
 
 struct pmp_core_remote;
 
-/* Have it read, by options.namer; places say where files are. Returns 0 with *remote, or what
- * pmp_core_open() returns. */
+/* Have it read by options.namer; places tells where files are. Returns 0 and sets *remote,
+ * or returns an error as pmp_core_open(). */
 int pmp_core_remote_read(int fd, const char *name, const struct pmp_core_options *options,
 			 const struct pmp_core_places *places,
 			 struct pmp_core_remote **remote, struct pmp_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A core file is read in a process without rights: that process. It asks for the files of
- * modules, and sends the sample. */
+/* The unprivileged process that reads a core file. It asks for the files of modules, and
+ * sends the sample. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void describe(const struct pmp_core *core, const struct pmp_sample *sampl
 	memcpy(read->name, sample->name, sizeof(read->name));
 }
 
-/* How a stack was obtained only a sampler says: the other end knows that it is unknown. */
+/* Only a sampler can tell how a stack was obtained; the receiver sets it to unknown. */
 static void send_sample(const struct core_serving *serving, struct pmp_sample *sample)
 {
 	struct pmp_sender *sender;
@@ -163,7 +163,7 @@ static void serve(struct core_serving *serving, int fd)
 	pmp_core_close(core);
 }
 
-/* It comes from the process that wants the sample: the strings are there. */
+/* The sender is trusted, so the strings are terminated. */
 static bool take_request(struct core_serving *serving,
 			 const struct pmp_remote_message *request)
 {

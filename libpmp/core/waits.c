@@ -45,7 +45,7 @@ static void find_wait(const struct pmp_wait_memory *memory, struct pmp_thread *t
 	pmp_wait_decode(&call, memory, wait);
 	if (wait->holder_is == PMP_HOLDER_SELF)
 		wait->holder = thread->tid;
-	/* The thread has ended, or is of another process. */
+	/* The thread has exited, or belongs to another process. */
 	if (wait->holder_is == PMP_HOLDER_UNCHECKED) {
 		wait->holder_is = PMP_HOLDER_NONE;
 		wait->holder = 0;
@@ -66,8 +66,8 @@ static struct pmp_thread *holder_of(const struct pmp_sample *sample,
 	return pmp_sample_find_thread(sample, wait->holder);
 }
 
-/* walks: of each thread the number of the walk that has come by it; each waits for one at
- * most. */
+/* walks: for each thread, the number of the walk that visited it; each waits for at most
+ * one other. */
 static void walk_from(const struct pmp_sample *sample, size_t i, size_t *walks)
 {
 	struct pmp_thread *thread = &sample->threads[i], *first;

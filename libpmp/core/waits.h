@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What threads of a core file wait for, and who holds it: all of it is of one instant, so
- * that nothing of it has to be proven. */
+/* What threads of a core file wait for, and who holds it. A core shows one instant, so
+ * nothing needs to be proven. */
 #ifndef PMP_CORE_WAITS_H
 #define PMP_CORE_WAITS_H
 
