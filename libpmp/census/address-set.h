@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A set of addresses, to which some are only added. Zero it. */
+/* A set of addresses that only grows. Initialize it to zero. */
 #ifndef PMP_CENSUS_ADDRESS_SET_H
 #define PMP_CENSUS_ADDRESS_SET_H
 
@@ -12,7 +12,7 @@ struct pmp_address_set {
 	size_t count, size;
 };
 
-/* 0 is no address. 0 or PMP_ENOMEM. */
+/* address must not be 0. 0 or PMP_ENOMEM. */
 int pmp_address_set_add(struct pmp_address_set *set, uint64_t address);
 bool pmp_address_set_has(const struct pmp_address_set *set, uint64_t address);
 void pmp_address_set_free(struct pmp_address_set *set);

@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "census/layout.h"
 
-#define ZEROS_MAX (UINT64_C(64) << 20) /* of a module; more will be something else */
+#define ZEROS_MAX (UINT64_C(64) << 20) /* of a module; more must be something else */
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -22,7 +22,7 @@ static bool is_brk(const struct pmp_region *region)
 	       strcmp(region->module->path, "[heap]") == 0;
 }
 
-/* Newer kernels show the names that programs give to such memory. */
+/* Newer kernels show names that programs give to such memory. */
 static bool is_anonymous(const struct pmp_region *region)
 {
 	const unsigned prot = region->prot;
@@ -43,7 +43,7 @@ static int add(struct pmp_area_list *list, const struct pmp_region *region)
 	return 0;
 }
 
-/* end: of the module's data before it. */
+/* end: where the preceding data of the module ends. */
 static bool is_data(const struct pmp_region *region, uint64_t end)
 {
 	if (region->module->kind == PMP_MODULE_FILE)

@@ -9,17 +9,17 @@
 #include "census/layout.h"
 #include "libpmp.h"
 
-#define MODULE_MAX (UINT64_C(16) << 20) /* of a module's data that is searched */
+#define MODULE_MAX (UINT64_C(16) << 20) /* of a module's data to search */
 #define ALL_MAX (UINT64_C(128) << 20)	/* of all modules */
 #define EMPTY_MIN 4			/* pairs that point to themselves, at least */
 #define HEAP_INFO_MAX UINT64_C(256)	/* bytes before the state of an arena */
-#define STATE_SLACK 16			/* words in which .top is looked for there */
+#define STATE_SLACK 16			/* words in which to look for .top */
 #define SMALLEST_INFO UINT64_C(32)
 #define USER_END (UINT64_C(1) << 56)
-#define GROWTH_MAX (UINT64_C(1) << 40) /* of [heap], since mappings were read */
+#define GROWTH_MAX (UINT64_C(1) << 40) /* of [heap] since the mappings were read */
 #define TOP_TRIES 10
-#define ARENAS_MAX 8192 /* glibc makes 8 for each processor */
-#define FIRST_WORDS 3	/* of a heap of threads */
+#define ARENAS_MAX 8192 /* glibc creates 8 for each processor */
+#define FIRST_WORDS 3	/* of a thread's heap */
 #define SLICE (1024 * PMP_EFFORT_READ)
 
 bool pmp_arenas_spend(const struct pmp_arenas *arenas, uint64_t steps)
@@ -43,7 +43,7 @@ bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_are
 
 /* ---- what an arena looks like ------------------------------------------------------ */
 
-/* A heap may have grown since mappings were read. */
+/* Not checked against mappings: a heap may have grown since they were read. */
 static bool may_be_chunk(uint64_t address)
 {
 	return address && address % PMP_CHUNK_ALIGN == 0 && address < USER_END;
@@ -58,8 +58,9 @@ static bool is_pair(const uint64_t *pair, uint64_t itself, size_t *empty)
 	return may_be_chunk(pair[0]) && may_be_chunk(pair[1]);
 }
 
-/* Are these the words of an arena from .top on, which is at this address? The end of a list is
- * taken for a chunk whose pointers are the pair. An unused arena's top is the first end. */
+/* Are these the words of an arena from .top on, which is at this address? glibc treats the
+ * head of a list as a chunk whose pointers are the pair. An unused arena's top is the
+ * first head. */
 static bool is_arena(const uint64_t *words, uint64_t at)
 {
 	size_t empty = 0;
@@ -76,7 +77,7 @@ static bool is_arena(const uint64_t *words, uint64_t at)
 	return empty >= EMPTY_MIN;
 }
 
-/* before: words of its state before .top; 0: not known. */
+/* before: words of its state before .top; 0: unknown. */
 static int add_arena(struct pmp_arenas *arenas, uint64_t at, bool main, size_t before)
 {
 	if (PMP_RESERVE(&arenas->items, &arenas->capacity, arenas->count + 1))
@@ -88,7 +89,7 @@ static int add_arena(struct pmp_arenas *arenas, uint64_t at, bool main, size_t b
 	return 0;
 }
 
-/* Read what of an area is in memory; the rest is zero. 0 or PMP_ENOMEM. */
+/* Read the part of an area that is in memory; the rest is zero. 0 or PMP_ENOMEM. */
 static int read_area(struct pmp_arenas *arenas, uint64_t start, size_t length)
 {
 	const struct pmp_census_memory *memory = arenas->memory;
@@ -116,7 +117,7 @@ static bool is_library(const struct pmp_module *module)
 	return strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-2", 6) == 0;
 }
 
-/* 1: it is there; 0, or PMP_ENOMEM. */
+/* 1: found; 0: not found; or PMP_ENOMEM. */
 static int search_area(struct pmp_arenas *arenas, uint64_t start, size_t length)
 {
 	const size_t count = length / sizeof(*arenas->words);
@@ -134,7 +135,8 @@ static int search_area(struct pmp_arenas *arenas, uint64_t start, size_t length)
 	return 0;
 }
 
-/* How much is searched of the writable data of a module and the zeros after it, as one. */
+/* How much to search of the writable data of a module, together with the zeros after
+ * it. */
 static size_t data_length(const struct pmp_maps *maps, size_t i)
 {
 	const uint64_t start = maps->regions[i].start;
@@ -169,8 +171,8 @@ static int find_main(struct pmp_arenas *arenas, const struct pmp_maps *maps, boo
 
 /* ---- heaps of threads ------------------------------------------------------------------ */
 
-/* What is at the start of one: arena, the heap before it, size. It may have grown since mappings
- * were read. */
+/* Checks the start of a heap: arena, previous heap, size. The heap may have grown since
+ * the mappings were read. */
 static bool is_heap(const struct pmp_arenas *arenas, uint64_t at,
 		    uint64_t info[FIRST_WORDS])
 {
@@ -183,14 +185,15 @@ static bool is_heap(const struct pmp_arenas *arenas, uint64_t at,
 	    info[0] % PMP_CHUNK_ALIGN ||
 	    !pmp_area_find(&arenas->areas->anonymous, info[0]))
 		return false;
-	/* The first one of an arena has the state, and none before it. */
+	/* The first heap of an arena contains the state, and has no previous heap. */
 	if (info[0] - offset == at ? info[1] != 0
 				   : !info[1] || info[1] % PMP_THREAD_HEAP != 0)
 		return false;
 	return info[2] && info[2] % PMP_CENSUS_PAGE == 0 && info[2] <= PMP_THREAD_HEAP;
 }
 
-/* The arena whose state begins there, added if it is new. SIZE_MAX: it is none. */
+/* The index of the arena whose state begins there, added if new. SIZE_MAX: not an
+ * arena. */
 static size_t arena_of(struct pmp_arenas *arenas, uint64_t state)
 {
 	uint64_t words[STATE_SLACK + PMP_ARENA_WORDS];
@@ -236,7 +239,8 @@ static int add_rest(struct pmp_arenas *arenas, uint64_t start, uint64_t end)
 	return 0;
 }
 
-/* Is there a heap at a multiple of their size? Then *end is where it ends. 0 or PMP_ENOMEM. */
+/* If there is a heap at this multiple of their size, add it and set *end to its end. 0 or
+ * PMP_ENOMEM. */
 static int take_heap(struct pmp_arenas *arenas, uint64_t at, uint64_t *end)
 {
 	struct pmp_chunk_region region = { .heap = true, .at = at };
@@ -248,7 +252,7 @@ static int take_heap(struct pmp_arenas *arenas, uint64_t at, uint64_t *end)
 	region.arena = arena_of(arenas, info[0]);
 	if (region.arena == SIZE_MAX)
 		return 0;
-	/* Chunks come after the state; in other heaps after what is at their start. */
+	/* Chunks follow the state; in other heaps, the header. */
 	region.start = at + info[0] % PMP_THREAD_HEAP;
 	if (info[0] - at < PMP_THREAD_HEAP)
 		region.start = arenas->items[region.arena].at +
@@ -257,7 +261,7 @@ static int take_heap(struct pmp_arenas *arenas, uint64_t at, uint64_t *end)
 	return add_region(arenas, &region);
 }
 
-/* Heaps may have been merged with each other and with what lies before or after them. */
+/* The kernel may have merged heaps with each other and with adjacent mappings. */
 static int take_heaps(struct pmp_arenas *arenas, const struct pmp_area *area)
 {
 	const uint64_t size = PMP_THREAD_HEAP;
@@ -276,7 +280,7 @@ static int take_heaps(struct pmp_arenas *arenas, const struct pmp_area *area)
 	return code ? code : add_rest(arenas, from, area->end);
 }
 
-/* Where brk() fails the main arena goes on in mappings, of which the last one has its top. */
+/* If brk() fails, the main arena continues in mappings, the last of which has its top. */
 static int take_main_mapping(struct pmp_arenas *arenas)
 {
 	uint64_t top;
@@ -319,7 +323,7 @@ int pmp_arenas_find(struct pmp_arenas *arenas, const struct pmp_maps *maps)
 	return code ? code : take_main_mapping(arenas);
 }
 
-/* The top is cut all the time: what was it a moment ago is a block now. */
+/* Allocations cut pieces off the top all the time: the old top may be a block now. */
 static bool read_top(const struct pmp_arenas *arenas,
 		     const struct pmp_malloc_arena *arena, uint64_t *top, uint64_t *size)
 {
@@ -337,7 +341,7 @@ static bool read_top(const struct pmp_arenas *arenas,
 	return false;
 }
 
-/* Where the top of an arena ends, if it is in a region. */
+/* Where the top of the region's arena ends, if it is in the region. */
 static bool find_top_end(const struct pmp_arenas *arenas,
 			 const struct pmp_chunk_region *region, uint64_t *end)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The arenas of a process, and the regions that their chunks lie in. An arena is known by the
- * ends of its lists of free chunks: pairs of pointers, most of which point to themselves.
+ * The arenas of a process, and the regions that contain their chunks. An arena is
+ * recognized by the heads of its lists of free chunks: pairs of pointers, most of which
+ * point to themselves.
  */
 #ifndef PMP_CENSUS_ARENAS_H
 #define PMP_CENSUS_ARENAS_H
@@ -11,7 +12,7 @@
 #include "census/memory.h"
 
 struct pmp_malloc_arena {
-	uint64_t at; /* of .top in its state */
+	uint64_t at; /* address of .top in its state */
 	bool main;
 };
 
@@ -19,8 +20,8 @@ struct pmp_malloc_arena {
 struct pmp_chunk_region {
 	uint64_t start, end;
 	size_t arena; /* index */
-	bool heap;    /* of threads: its end is written at its start */
-	uint64_t at;  /* of that heap */
+	bool heap;    /* a thread's heap: its size is stored at its start */
+	uint64_t at;  /* address of that heap */
 };
 
 struct pmp_arenas {
@@ -29,7 +30,7 @@ struct pmp_arenas {
 	const struct pmp_areas *areas;
 	struct pmp_malloc_arena *items;
 	size_t count, capacity;
-	bool no_fastbins; /* as those of threads show */
+	bool no_fastbins; /* as arenas of threads show */
 	struct pmp_chunk_region *regions;
 	size_t region_count, region_capacity;
 	struct pmp_area_list rest; /* anonymous memory that is in no region */
@@ -37,15 +38,16 @@ struct pmp_arenas {
 	size_t word_capacity;
 };
 
-/* Find all. The main one may be missing: then arenas->count is 0, or the first one is none.
- * 0 or PMP_ENOMEM; to be freed in any case. maps: to look for the C library. */
+/* Find all. The main arena may be missing: then arenas->count is 0, or the first one is
+ * not a main one. 0 or PMP_ENOMEM; to be freed in any case. maps: to find the C
+ * library. */
 int pmp_arenas_find(struct pmp_arenas *arenas, const struct pmp_maps *maps);
 void pmp_arenas_free(struct pmp_arenas *arenas);
-/* Where a region ends now: after the top of its arena, if that is in it. */
+/* The current end of a region: after the top of its arena, if that is in it. */
 uint64_t pmp_arenas_end(const struct pmp_arenas *arenas, size_t region);
-/* Spend effort, and rest between slices. False: there is none left. */
+/* Spend effort, and rest between slices. False: none left. */
 bool pmp_arenas_spend(const struct pmp_arenas *arenas, uint64_t steps);
-/* The words at an arena's .top: offset may be negative. False: they cannot be read. */
+/* The words at an arena's .top; offset may be negative. False: unreadable. */
 bool pmp_arena_read(const struct pmp_arenas *arenas, const struct pmp_malloc_arena *arena,
 		    long offset, uint64_t *words, size_t count);
 

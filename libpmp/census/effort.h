@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a pass of a census may spend where it finds no blocks: on looking for heaps, for where
- * to go on and along lists of free blocks, and on reading again. A process can claim terabytes
- * that are not there, or have each chunk lead nowhere. Blocks that are found give back what
- * the search for them has cost, so whatever the size of a real heap, the effort suffices.
+ * The effort that a pass of a census may spend without finding blocks: on searching for
+ * heaps, for the next valid chunk and along lists of free blocks, and on rereading. A
+ * process can claim terabytes that do not exist, or make each chunk lead nowhere. Finding
+ * blocks refunds the cost of the search, so the effort suffices for a real heap of any
+ * size.
  */
 #ifndef PMP_CENSUS_EFFORT_H
 #define PMP_CENSUS_EFFORT_H
@@ -13,17 +14,17 @@
 
 #include "base/fault.h"
 
-/* In steps, each of about 4 ns: looking at a word that has been read is one. */
+/* In steps of about 4 ns: examining a word that has been read takes one. */
 #define PMP_EFFORT_MAX (UINT64_C(1) << 29)
-#define PMP_EFFORT_PAGE 16	   /* asking whether a page is there */
-#define PMP_EFFORT_READ 256	   /* a read of its own */
+#define PMP_EFFORT_PAGE 16	   /* checking whether a page is present */
+#define PMP_EFFORT_READ 256	   /* a separate read */
 #define PMP_EFFORT_AGAIN (1 << 19) /* a wait, and up to eight windows */
 
 struct pmp_census_effort {
 	uint64_t left, most;
 };
 
-/* False: there is none left. */
+/* False: none left. */
 static inline bool pmp_effort_spend(struct pmp_census_effort *effort, uint64_t steps)
 {
 	if (effort->left < steps && !PMP_FAULT("census-endless")) {

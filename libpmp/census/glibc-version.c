@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See glibc-version.h. The library has the text that it prints if it is executed:
- * "GNU C Library (...) stable release version 2.36."
+ * See glibc-version.h. The library contains the text that it prints when
+ * executed: "GNU C Library (...) stable release version 2.36."
  */
 #include "census/glibc-version.h"
 
@@ -12,12 +12,12 @@
 #include "base/file.h"
 
 #define PIECE 65536
-#define FILE_MAX (UINT64_C(64) << 20) /* of a library that is searched */
+#define FILE_MAX (UINT64_C(64) << 20) /* of a library to search */
 #define VERSION_MAX 1000
 
 static const char before[] = " release version 2.";
 
-/* Of a text that begins with digits and ends with a NUL. */
+/* The number at the beginning of a NUL-terminated text. */
 static unsigned number_at(const char *text)
 {
 	unsigned number = 0;
@@ -27,7 +27,7 @@ static unsigned number_at(const char *text)
 	return number < VERSION_MAX ? number : 0;
 }
 
-/* A version that lies across the end of a piece is whole in the next one. */
+/* Pieces overlap, so a version that crosses the end of one is complete in the next. */
 static unsigned search(int fd, char piece[PIECE + 1])
 {
 	const size_t overlap = sizeof(before) + 8;

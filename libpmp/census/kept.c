@@ -8,21 +8,21 @@
 #include "census/layout.h"
 #include "libpmp.h"
 
-#define FAST_MAX 262144 /* blocks of a fastbin that are looked at */
-#define LIST_MAX 65536	/* of a list of a cache */
-#define CACHE_WORDS 96	/* of the largest kind of cache, at least */
-#define LISTS 64	/* of a cache, each of one size */
-#define LISTS_MAX 76	/* and more */
-#define LINK_SHIFT 12	/* since 2.32 links are hidden by their own address */
+#define FAST_MAX 262144 /* at most, blocks of a fastbin to walk */
+#define LIST_MAX 65536	/* the same for a list of a cache */
+#define CACHE_WORDS 96	/* at least those of the largest kind of cache */
+#define LISTS 64	/* of a cache, each for one size */
+#define LISTS_MAX 76	/* including those for several sizes */
+#define LINK_SHIFT 12	/* since 2.32 links are XORed with their shifted address */
 
-/* The kinds of caches, by the size of their chunks. */
+/* The kinds of caches, identified by chunk size. */
 static const struct cache_kind {
 	uint64_t size;
-	size_t first, lists; /* words: where the heads are, how many */
-	size_t large;	     /* so many more, of blocks of many sizes */
+	size_t first, lists; /* words: offset of the heads, and their number */
+	size_t large;	     /* number of further lists, each for several sizes */
 } cache_kinds[] = {
-	{ 0x250, 8, LISTS, 0 },	  /* 2.26: counts of one byte */
-	{ 0x290, 16, LISTS, 0 },  /* 2.30: of two */
+	{ 0x250, 8, LISTS, 0 },	  /* 2.26: one-byte counts */
+	{ 0x290, 16, LISTS, 0 },  /* 2.30: two-byte counts */
 	{ 0x300, 19, LISTS, 12 }, /* 2.42 */
 };
 
@@ -48,7 +48,7 @@ static bool is_free_chunk(const struct pmp_arenas *arenas, uint64_t chunk, uint6
 	return is_chunk(arenas, chunk, words) && pmp_chunk_size(words[1]) == size;
 }
 
-/* The chunk after one whose link is at an address; 0: there is none. */
+/* The chunk that a link at this address leads to; 0: none. */
 static uint64_t follow(const struct pmp_arenas *arenas, uint64_t link, uint64_t at,
 		       uint64_t size)
 {
@@ -68,7 +68,7 @@ static int take_fastbin(struct pmp_kept_blocks *kept, const struct pmp_arenas *a
 	uint64_t words[3];
 
 	for (size_t i = 0; i < FAST_MAX && chunk; i++) {
-		/* Chunks come and go meanwhile: the list may have become a circle. */
+		/* The list changes meanwhile, and may have become circular. */
 		if (!pmp_arenas_spend(arenas, PMP_EFFORT_READ) ||
 		    !is_free_chunk(arenas, chunk, size, words) ||
 		    pmp_address_set_has(&kept->fast, chunk))
@@ -106,7 +106,7 @@ bool pmp_kept_may_be_cache(const struct pmp_kept_blocks *kept,
 				: kind_of(chunk->size) != NULL;
 }
 
-/* May this chunk be the first of that list? */
+/* Can this chunk be the first of that list? */
 static bool is_head(const struct pmp_arenas *arenas, uint64_t chunk, size_t list)
 {
 	uint64_t words[3];
@@ -118,8 +118,8 @@ static bool is_head(const struct pmp_arenas *arenas, uint64_t chunk, size_t list
 	return pmp_chunk_size(words[1]) >= PMP_CHUNK_MIN + LISTS * PMP_CHUNK_ALIGN;
 }
 
-/* The heads of its lists, checked: each is a block of the list's size. Their number, or 0: it
- * has none, or is no cache. */
+/* Read the heads of its lists, checking that each is a block of the list's size. Returns
+ * their number, or 0: none, or not a cache. */
 static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk *chunk,
 			 uint64_t *heads)
 {
@@ -143,7 +143,7 @@ static size_t read_heads(const struct pmp_arenas *arenas, const struct pmp_chunk
 	return count;
 }
 
-/* The key of most of the blocks that are first in their lists; 0: there is none. */
+/* The most frequent key among the first blocks of all lists; 0: none. */
 static uint64_t common_key(const struct pmp_arenas *arenas, const uint64_t *heads)
 {
 	uint64_t keys[LISTS_MAX], best = 0;
@@ -166,7 +166,7 @@ static uint64_t common_key(const struct pmp_arenas *arenas, const uint64_t *head
 	return best;
 }
 
-/* Walk the lists of a cache that has no keys. */
+/* Walk the lists of a cache without keys. */
 static int take_lists(struct pmp_kept_blocks *kept, const struct pmp_arenas *arenas,
 		      const uint64_t *heads)
 {
@@ -201,7 +201,7 @@ int pmp_kept_take_cache(struct pmp_kept_blocks *kept, const struct pmp_arenas *a
 		return 0;
 	key = common_key(arenas, heads);
 	if (kept->kind == PMP_CACHES_NONE) {
-		/* The oldest kind has no keys: what is there is the program's. */
+		/* The oldest kind has no keys: the second word has the program's data. */
 		if (key == itself)
 			kept->kind = PMP_CACHES_OWN;
 		else if (chunk->size == cache_kinds[0].size)

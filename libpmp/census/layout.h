@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How glibc's malloc lays out memory, in programs of 64 bits. As it has been since 2.3:
+ * The memory layout of glibc's malloc in 64-bit programs, since 2.3:
  *
  *	chunk      +0  size of the one before it, if that is free
  *	           +8  its own size, a multiple of 16; lowest bits: see below
  *	          +16  what the program gets
  *
- * Chunks follow each other without gaps, up to the top of their arena. Whether one is in use
- * says the next one's PREV_INUSE. A chunk of 16 bytes is none: it ends a region that is full.
+ * Chunks are contiguous, up to the top of their arena. The next chunk's PREV_INUSE tells
+ * whether a chunk is in use. A chunk of 16 bytes is not a real one: it ends a full region.
  *
  *	heap of threads   at multiples of 64 MiB: arena, heap before it, size; in the first heap
  *	                  of an arena its state comes next, then chunks
@@ -17,7 +17,7 @@
  *	                  since 2.43: 0, or 1 if huge pages were asked for, (size - 16) | MAPPED,
  *	                  block, 8 bytes that are not used
  *
- * Since 2.43 there are no fastbins, and .top comes right after the first word of the state.
+ * Since 2.43 there are no fastbins, and .top directly follows the first word of the state.
  */
 #ifndef PMP_CENSUS_LAYOUT_H
 #define PMP_CENSUS_LAYOUT_H
@@ -29,19 +29,19 @@
 #define PMP_CHUNK_ALIGN UINT64_C(16)
 #define PMP_CHUNK_HEAD UINT64_C(16)
 #define PMP_CHUNK_MIN UINT64_C(32)
-#define PMP_CHUNK_OVERHEAD UINT64_C(8) /* what the program does not get */
+#define PMP_CHUNK_OVERHEAD UINT64_C(8) /* bytes that the program does not get */
 #define PMP_PREV_INUSE UINT64_C(1)
 #define PMP_IS_MAPPED UINT64_C(2)
 #define PMP_NOT_MAIN UINT64_C(4)
 #define PMP_CHUNK_FLAGS UINT64_C(7)
-#define PMP_FENCE UINT64_C(16) /* the size of what ends a full region */
+#define PMP_FENCE UINT64_C(16) /* size of the fencepost that ends a full region */
 
-#define PMP_THREAD_HEAP (UINT64_C(64) << 20) /* what heaps of threads are aligned to */
+#define PMP_THREAD_HEAP (UINT64_C(64) << 20) /* alignment of heaps of threads */
 
-/* Of an arena's state: words, from .top on. */
+/* Words of an arena's state, from .top on. */
 #define PMP_ARENA_FASTBINS 10 /* before it */
 #define PMP_ARENA_BEFORE 1    /* at least: a lock and flags */
-#define PMP_ARENA_BINS 2      /* behind it, after the last remainder */
+#define PMP_ARENA_BINS 2      /* after .top and the last remainder */
 #define PMP_ARENA_PAIRS 127
 #define PMP_ARENA_NEXT (PMP_ARENA_BINS + 2 * PMP_ARENA_PAIRS + 2)
 #define PMP_ARENA_WORDS (PMP_ARENA_NEXT + 1)
@@ -51,7 +51,7 @@ static inline uint64_t pmp_chunk_size(uint64_t header)
 	return header & ~PMP_CHUNK_FLAGS;
 }
 
-/* Can this be the header of a chunk at an address, in a region that ends there? */
+/* Can this be the header of a chunk at address at, in a region that ends at end? */
 static inline bool pmp_chunk_plausible(uint64_t header, uint64_t at, uint64_t end)
 {
 	const uint64_t size = pmp_chunk_size(header);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See live-memory.h. pagemap has 8 bytes for each page: bit 63, it is in memory; bit 62, it is
- * swapped out. Without CAP_SYS_ADMIN these two are all that it says.
+ * See live-memory.h. pagemap has 8 bytes for each page: bit 63, it is in memory; bit 62,
+ * it is swapped out. Without CAP_SYS_ADMIN it shows only these two.
  */
 #include "census/live-memory.h"
 
@@ -21,9 +21,9 @@
 #define SWAPPED (UINT64_C(1) << 62)
 #define RESTS_FROM PMP_MS /* shorter ones are not worth a call */
 #define REST_MAX (100 * PMP_MS)
-#define AGAIN_REST 250000 /* ns, times a square */
+#define AGAIN_REST 250000 /* ns, times the square of the number of tries */
 #define PERCENT 100
-#define PAGES_BEFORE 64 /* at most, that are read with one: lists go both ways */
+#define PAGES_BEFORE 64 /* at most, read before the wanted one: lists go both ways */
 
 int pmp_live_memory_open(const struct pmp_process *process, struct pmp_live_memory *live,
 			 struct pmp_error *err)
@@ -87,7 +87,7 @@ static uint8_t page_of(uint64_t entry)
 	return entry & SWAPPED ? PMP_PAGE_SWAPPED : PMP_PAGE_ABSENT;
 }
 
-/* Read the part that begins with this page (of PMP_CENSUS_PAGE). */
+/* Read the part that begins with this page (in units of PMP_CENSUS_PAGE). */
 static bool load(struct pmp_live_memory *live, uint64_t first)
 {
 	const uint64_t each = live->page_size / PMP_CENSUS_PAGE;
@@ -135,7 +135,7 @@ static bool live_pages(void *arg, uint64_t address, size_t count, uint8_t *pages
 	return true;
 }
 
-/* As long as it takes to be within max_cpu again. */
+/* Rest until the CPU usage is within max_cpu again. */
 static void live_rest(void *arg)
 {
 	struct pmp_live_memory *live = arg;

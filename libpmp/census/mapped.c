@@ -4,12 +4,12 @@
 
 #include "census/layout.h"
 
-#define SEARCH_MAX 16384      /* pages that are none of a block's, one after another */
-#define LARGE UINT64_C(65536) /* what a block among others' memory is, at least */
+#define SEARCH_MAX 16384      /* consecutive pages without a block */
+#define LARGE UINT64_C(65536) /* minimum size of a block within other memory */
 #define PAGES_A_SLICE 1024
 
 /* after: there is a block before it, or the mapping begins here. Returns how much of the
- * mapping it takes, and in *bytes what its program has of that; 0: it is none. */
+ * mapping the block takes, and in *bytes what the program may use; 0: not a block. */
 static uint64_t block_size(const uint64_t head[2], uint64_t room, bool after,
 			   uint64_t *bytes)
 {

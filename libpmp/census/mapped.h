@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Large blocks, each of which is a mapping, or was one that the kernel has merged with its
- * neighbours. */
+/* Large blocks, each of which is a mapping, or was one before the kernel merged it with
+ * its neighbours. */
 #ifndef PMP_CENSUS_MAPPED_H
 #define PMP_CENSUS_MAPPED_H
 
@@ -9,14 +9,14 @@
 #include "census/memory.h"
 
 struct pmp_mapped_calls {
-	/* A block: its first word (0: not in memory), its size with all that belongs to it,
-	 * and what of that is its program's; false: end the search. */
+	/* Called for a block with its first word (0: not in memory), its total size, and
+	 * the bytes that the program may use; false: end the search. */
 	bool (*found)(void *arg, uint64_t word, uint64_t size, uint64_t bytes);
 	void *arg;
 };
 
-/* Look for them in an area, with that effort. What of it is none of them is added to *other. 0,
- * or 1: found() has ended it. */
+/* Find them in an area, with limited effort. Adds the size of everything else to *other.
+ * 0, or 1: found() ended the search. */
 int pmp_mapped_find(const struct pmp_census_memory *memory,
 		    struct pmp_census_effort *effort, const struct pmp_area *area,
 		    const struct pmp_mapped_calls *calls, uint64_t *other);

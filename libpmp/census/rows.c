@@ -10,7 +10,7 @@
 #include "libpmp.h"
 
 #define FIRST_SIZE 1024
-#define FEW (PMP_CENSUS_ROWS_MAX / 2) /* from there on sizes are put together */
+#define FEW (PMP_CENSUS_ROWS_MAX / 2) /* beyond that, sizes are merged */
 
 static struct pmp_census_row *find(struct pmp_census_row *slots, size_t size,
 				   uint64_t word, uint64_t bytes)
@@ -41,7 +41,7 @@ static int grow(struct pmp_census_rows *rows)
 	return 0;
 }
 
-/* The row to count in, which is new while it has no blocks. */
+/* The row to count in; without blocks, it is new. */
 static struct pmp_census_row *choose(struct pmp_census_rows *rows, uint64_t word,
 				     uint64_t size)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Live blocks by first word and size. Zero it. */
+/* Live blocks by first word and size. Initialize it to zero. */
 #ifndef PMP_CENSUS_ROWS_H
 #define PMP_CENSUS_ROWS_H
 
 #include "census.h"
 
 struct pmp_census_rows {
-	struct pmp_census_row *slots; /* a hash table; without blocks: empty */
+	struct pmp_census_row *slots; /* a hash table; a slot without blocks is empty */
 	size_t count, size;
 };
 
@@ -14,7 +14,8 @@ struct pmp_census_rows {
 int pmp_census_rows_add(struct pmp_census_rows *rows, uint64_t word, uint64_t size);
 void pmp_census_rows_clear(struct pmp_census_rows *rows);
 void pmp_census_rows_free(struct pmp_census_rows *rows);
-/* Move the rows to the front: the first rows->count are filled. Nothing more is added. */
+/* Move the rows to the front: the first rows->count slots are filled. Nothing can be added
+ * after that. */
 void pmp_census_rows_pack(struct pmp_census_rows *rows);
 
 #endif

@@ -12,7 +12,7 @@
 #include "census/walk.h"
 #include "libpmp.h"
 
-#define TAKES 3 /* tries, as caches may be found late */
+#define TAKES 3 /* tries, because caches may be found late */
 
 struct taking {
 	const struct pmp_census_memory *memory;
@@ -22,7 +22,7 @@ struct taking {
 	struct pmp_kept_blocks kept;
 	struct pmp_census_effort effort;
 	struct pmp_chunk_walk *walk;
-	size_t region; /* that is being walked */
+	size_t region; /* being walked */
 	struct pmp_chunk_totals walked;
 	struct pmp_census_rows rows;
 	struct pmp_census_totals totals;
@@ -35,7 +35,7 @@ static void add(struct pmp_census_part *part, uint64_t bytes)
 	part->bytes += bytes;
 }
 
-/* What malloc itself has left in a block that was not written to since. */
+/* Is the word left by malloc in a block that has not been written since? */
 static bool is_malloc_own(const struct taking *taking, uint64_t word)
 {
 	return word - taking->arenas.items[0].at < PMP_ARENA_WORDS * sizeof(word);
@@ -76,7 +76,8 @@ static bool find_cache(void *arg, const struct pmp_chunk *chunk)
 	return learn(taking, chunk);
 }
 
-/* Has a cache shown how to tell its blocks, which had been counted as live so far? */
+/* Has a cache shown how to recognize cached blocks, which have been counted as live so
+ * far? */
 static bool is_first_cache(struct taking *taking, const struct pmp_chunk *chunk)
 {
 	if (taking->kept.kind != PMP_CACHES_NONE ||
@@ -121,7 +122,7 @@ static bool count_mapped(void *arg, uint64_t word, uint64_t size, uint64_t bytes
 	return count_live(taking, word, bytes);
 }
 
-/* 0, PMP_ENOMEM or 1: the pass was ended. */
+/* 0, PMP_ENOMEM, or 1: the pass was ended. */
 static int walk_all(struct taking *taking,
 		    bool (*found)(void *arg, const struct pmp_chunk *chunk))
 {
@@ -143,7 +144,7 @@ static int walk_all(struct taking *taking,
 	return taking->nomem ? PMP_ENOMEM : code;
 }
 
-/* As walk_all(). */
+/* Returns as walk_all(). */
 static int count_all(struct taking *taking)
 {
 	const struct pmp_area_list *rest = &taking->arenas.rest;
@@ -164,7 +165,7 @@ static int count_all(struct taking *taking)
 	return taking->nomem ? PMP_ENOMEM : code;
 }
 
-/* Once it is known how cached blocks are marked, all is counted again. */
+/* Count everything again once it is known how to recognize cached blocks. */
 static int count_again(struct taking *taking)
 {
 	int code = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Taking a census of the heap of glibc's malloc. */
+/* Takes a census of the heap of glibc's malloc. */
 #ifndef PMP_CENSUS_TAKE_H
 #define PMP_CENSUS_TAKE_H
 
@@ -12,12 +12,12 @@
 enum pmp_census_outcome {
 	PMP_CENSUS_TAKEN,
 	PMP_CENSUS_NOMEM,
-	PMP_CENSUS_UNUSED,  /* the process has not allocated anything by it */
-	PMP_CENSUS_UNKNOWN, /* there is a heap, and it is none of a layout that is known */
+	PMP_CENSUS_UNUSED,  /* the process has allocated nothing with it */
+	PMP_CENSUS_UNKNOWN, /* there is a heap, but not with a known layout */
 };
 
-/* maps: those of the process, just read. types: look at first words. *census is to be freed
- * by pmp_census_free() if the outcome is PMP_CENSUS_TAKEN. */
+/* maps: of the process, just read. types: look at first words. *census is to be freed with
+ * pmp_census_free() if the outcome is PMP_CENSUS_TAKEN. */
 enum pmp_census_outcome pmp_census_take(const struct pmp_census_memory *memory,
 					const struct pmp_maps *maps, bool types,
 					struct pmp_census **census);

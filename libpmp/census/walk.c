@@ -12,15 +12,16 @@
 
 #define WINDOW ((size_t)256 << 10)
 #define PAGES (WINDOW / PMP_CENSUS_PAGE)
-#define GROWTHS 100 /* of a region that are followed */
+#define GROWTHS 100 /* how often to follow a region that grows */
 #define STEPS 8	    /* windows that can be taken back */
-#define TRIES 5	    /* of 1, 2, 4, 8 and 8 windows */
-#define CHAIN 50    /* sizes that lead to each other are no accident */
+#define TRIES 5	    /* with 1, 2, 4, 8 and 8 windows */
+#define CHAIN 50    /* a chain of this many sizes is not a coincidence */
 
-/* What was found in a window, and what was known before it. */
+/* What was found in a window, and the state before it. */
 struct step {
 	uint64_t at;
-	struct pmp_chunk last; /* its state is in the first header here; size 0: none */
+	struct pmp_chunk last; /* its state is in the first header of the window; size 0:
+				* none */
 	struct pmp_chunk *chunks;
 	size_t count, capacity;
 };
@@ -31,10 +32,11 @@ struct pmp_chunk_walk {
 	const struct pmp_chunk_calls *calls;
 	struct pmp_chunk_totals *totals;
 	uint64_t end;
-	/* Where the walk is, and the chunk before that. */
+	/* The current position, and the chunk before it. */
 	uint64_t at;
 	struct pmp_chunk last;
-	/* The farthest that a chain was wrong at, and how often it was read again. */
+	/* The farthest position at which the chain was wrong, and how often it was
+	 * reread. */
 	uint64_t wrong_at;
 	unsigned tries;
 	struct step steps[STEPS];
@@ -48,7 +50,7 @@ struct pmp_chunk_walk {
 
 enum outcome {
 	GOES_ON, /* at the end of the window */
-	ENDED,	 /* of the region */
+	ENDED,	 /* at the end of the region */
 	WRONG,
 	HIDDEN,	 /* the next header is not in memory */
 	FAILED,	 /* no memory */
@@ -78,7 +80,7 @@ void pmp_chunk_walk_free(struct pmp_chunk_walk *walk)
 
 /* ---- the window ------------------------------------------------------------------- */
 
-/* Read the pages that are there, from the one that has this address on. */
+/* Read the present pages, from the one with this address on. */
 static void load(struct pmp_chunk_walk *walk, uint64_t address)
 {
 	const struct pmp_census_memory *memory = walk->memory;
@@ -107,8 +109,8 @@ static void load(struct pmp_chunk_walk *walk, uint64_t address)
 	}
 }
 
-/* The two words at an address of the window, a multiple of 16: so they are in one page.
- * False: it is not in memory, or beyond the window. */
+/* The two words at an address in the window, which is a multiple of 16, so that they are
+ * in one page. False: not in memory, or beyond the window. */
 static bool get(const struct pmp_chunk_walk *walk, uint64_t address, uint64_t words[2])
 {
 	const uint64_t offset = address - walk->base;
@@ -132,7 +134,7 @@ static struct step *newest(struct pmp_chunk_walk *walk)
 	return &walk->steps[(walk->step_first + walk->step_count - 1) % STEPS];
 }
 
-/* Report what is certain by now. False: the caller has had enough. */
+/* Report chunks that are final. False: the caller ended the walk. */
 static bool commit_oldest(struct pmp_chunk_walk *walk)
 {
 	struct step *step = &walk->steps[walk->step_first];
@@ -168,7 +170,7 @@ static bool begin_step(struct pmp_chunk_walk *walk)
 	return true;
 }
 
-/* To what was known before the last count windows. */
+/* Restore the state before the last count windows. */
 static void take_back(struct pmp_chunk_walk *walk, size_t count)
 {
 	const struct step *step = NULL;
@@ -195,10 +197,10 @@ static bool keep(struct pmp_chunk_walk *walk, const struct pmp_chunk *chunk,
 
 /* ---- the chain -------------------------------------------------------------------------- */
 
-/* What the header after it says of the last chunk. False: that cannot be. */
+/* Is the header after the last chunk consistent with it? */
 static bool agrees(const struct pmp_chunk_walk *walk, const uint64_t head[2])
 {
-	/* It has been read again and again: what is written there is written. */
+	/* After so many rereads, accept what is there. */
 	if (walk->tries == TRIES)
 		return true;
 	return !walk->last.size || head[1] & PMP_PREV_INUSE || head[0] == walk->last.size;
@@ -217,7 +219,7 @@ static bool is_last_fence(const struct pmp_chunk_walk *walk, const uint64_t head
 	return pmp_chunk_size(head[1]) == 0 && walk->at + PMP_CHUNK_HEAD == walk->end;
 }
 
-/* From the chunk at walk->at as far as the window goes. */
+/* Walk from the chunk at walk->at to the end of the window. */
 static enum outcome walk_window(struct pmp_chunk_walk *walk)
 {
 	uint64_t head[2], words[2];
@@ -243,7 +245,7 @@ static enum outcome walk_window(struct pmp_chunk_walk *walk)
 		if (!pmp_chunk_plausible(head[1], walk->at, walk->end) ||
 		    !agrees(walk, head))
 			return WRONG;
-		/* Its words are in the next window: so it is as a whole. */
+		/* Its words are in the next window: leave the whole chunk to that. */
 		if (!first && !is_in_window(walk, walk->at + PMP_CHUNK_HEAD) &&
 		    walk->at + PMP_CHUNK_HEAD < walk->end)
 			return GOES_ON;
@@ -269,7 +271,7 @@ static bool read_head(struct pmp_chunk_walk *walk, uint64_t address, uint64_t he
 	       pmp_census_peek(walk->memory, address, head, PMP_CHUNK_HEAD);
 }
 
-/* Does a chain of chunks begin there: many of them, or up to the end? */
+/* Does a chain of chunks begin there: a long one, or up to the end? */
 static bool is_chain(struct pmp_chunk_walk *walk, uint64_t at)
 {
 	uint64_t head[2];
@@ -308,7 +310,7 @@ static void count_missing(struct pmp_chunk_walk *walk, uint64_t from, uint64_t t
 	}
 }
 
-/* Go on where a chain begins, at walk->at or after it. False: nowhere. */
+/* Continue where a chain begins, at or after walk->at. False: nowhere. */
 static bool find_chain(struct pmp_chunk_walk *walk)
 {
 	uint64_t at = walk->at, from = at;
@@ -343,14 +345,13 @@ static bool find_chain(struct pmp_chunk_walk *walk)
 
 /* ---- a region ---------------------------------------------------------------------------- */
 
-/* The next header cannot be read: whether the last chunk is in use is not known,
- * but most are. */
+/* The next header cannot be read: assume that the last chunk is in use, as most are. */
 static bool pass_hidden(struct pmp_chunk_walk *walk)
 {
 	return settle_last(walk, true) && find_chain(walk);
 }
 
-/* Has the region ended here meanwhile? */
+/* Does the region end here by now? */
 static bool is_over(struct pmp_chunk_walk *walk)
 {
 	if (walk->calls->end)
@@ -358,7 +359,7 @@ static bool is_over(struct pmp_chunk_walk *walk)
 	return walk->at >= walk->end;
 }
 
-/* Read again, or else go on where there is a chain. False: there is none. */
+/* Reread, or else continue where there is a chain. False: there is none. */
 static bool recover(struct pmp_chunk_walk *walk)
 {
 	if (walk->at > walk->wrong_at) {
@@ -379,7 +380,7 @@ static bool recover(struct pmp_chunk_walk *walk)
 
 static int finish(struct pmp_chunk_walk *walk)
 {
-	/* Without a step there has been no chunk. */
+	/* If there is a last chunk, there is a step to add it to. */
 	if (walk->last.size && !keep(walk, &walk->last, PMP_CHUNK_TOP))
 		return PMP_ENOMEM;
 	return commit_all(walk) ? 0 : 1;
@@ -406,7 +407,7 @@ static enum outcome walk_next(struct pmp_chunk_walk *walk)
 		return ENDED;
 	if (outcome == HIDDEN && is_swapped(walk, walk->at))
 		return pass_hidden(walk) ? GOES_ON : ENDED;
-	/* Where there is a chunk there has been a page, unless it is none. */
+	/* A chunk's page must have existed, unless it is not a chunk. */
 	if (outcome == HIDDEN || outcome == WRONG)
 		return recover(walk) ? GOES_ON : ENDED;
 	if (walk->at > walk->wrong_at)
@@ -414,7 +415,7 @@ static enum outcome walk_next(struct pmp_chunk_walk *walk)
 	return outcome;
 }
 
-/* The first chunk: what comes before it is none of the heap's. False: there is none. */
+/* Find the first chunk; what comes before is not part of the heap. False: none. */
 static bool find_first(struct pmp_chunk_walk *walk)
 {
 	const struct pmp_chunk_totals before = *walk->totals;
@@ -444,7 +445,8 @@ int pmp_chunk_walk_region(struct pmp_chunk_walk *walk, uint64_t start, uint64_t 
 	walk->wrong_at = 0;
 	if (!find_first(walk))
 		return 0;
-	/* It may have grown meanwhile: then the last chunk is not the top any more. */
+	/* The region may have grown meanwhile: then the last chunk is not the top any
+	 * more. */
 	for (int i = 0; i < GROWTHS; i++) {
 		while (outcome == GOES_ON && walk->at < walk->end)
 			outcome = walk_next(walk);

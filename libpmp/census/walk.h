@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From chunk to chunk through a region, while the process goes on. Memory is read in windows;
- * a chunk's state is in the header of the next one, which may be in the next window. Where the
- * chain cannot be right something has changed between two reads: the last windows are read
- * again, some more each time. What had been found in them is dropped, so chunks are reported
- * eight windows late.
+ * Walks from chunk to chunk through a region, while the process runs. Memory is read in
+ * windows; a chunk's state is in the header of the next one, which may be in the next
+ * window. If the chain is inconsistent, something changed between two reads: the last
+ * windows are read again, more of them each time, and chunks found in them are dropped. So
+ * chunks are reported eight windows late.
  */
 #ifndef PMP_CENSUS_WALK_H
 #define PMP_CENSUS_WALK_H
@@ -17,15 +17,14 @@
 #include "census/memory.h"
 
 enum pmp_chunk_state {
-	PMP_CHUNK_USED, /* by the program, or kept by a cache or a fastbin */
+	PMP_CHUNK_USED, /* by the program, or in a cache or fastbin */
 	PMP_CHUNK_FREE,
 	PMP_CHUNK_TOP, /* the end of the region */
 };
 
 struct pmp_chunk {
-	uint64_t at, size; /* with its header */
-	uint64_t first,
-		second; /* words that the program has; 0: they could not be read */
+	uint64_t at, size;	/* including its header */
+	uint64_t first, second; /* the program's words; 0: unreadable */
 	enum pmp_chunk_state state;
 };
 
@@ -36,9 +35,9 @@ struct pmp_chunk_totals {
 struct pmp_chunk_walk;
 
 struct pmp_chunk_calls {
-	/* A chunk, in the order of addresses; false: end the walk. */
+	/* Called for each chunk, in address order; false: end the walk. */
 	bool (*found)(void *arg, const struct pmp_chunk *chunk);
-	/* Where the region ends now. NULL: it does not change. */
+	/* Returns the current end of the region. NULL: it does not change. */
 	uint64_t (*end)(void *arg);
 	void *arg;
 };
@@ -47,9 +46,8 @@ struct pmp_chunk_calls {
 struct pmp_chunk_walk *pmp_chunk_walk_new(const struct pmp_census_memory *memory,
 					  struct pmp_census_effort *effort);
 void pmp_chunk_walk_free(struct pmp_chunk_walk *walk);
-/* Walk from start, where a chunk may begin, or the first one after that; up to end, where
- * the last one is the top if it is not a fence. Adds to totals. 0, PMP_ENOMEM, or 1: found()
- * has ended it. */
+/* Walk from the first chunk at or after start up to end, where the last one is the top
+ * unless it is a fence. Adds to totals. 0, PMP_ENOMEM, or 1: found() ended the walk. */
 int pmp_chunk_walk_region(struct pmp_chunk_walk *walk, uint64_t start, uint64_t end,
 			  const struct pmp_chunk_calls *calls,
 			  struct pmp_chunk_totals *totals);
