@@ -8,14 +8,14 @@
 #include "base/buf.h"
 
 #define SIGNAL_TEXT 16
-#define FIRST_REALTIME 34 /* as programs number them: the C library takes two */
+#define FIRST_REALTIME 34 /* SIGRTMIN of programs: the C library uses the first two */
 
 struct word {
 	int number;
 	const char *text;
 };
 
-/* One of these for all signals, or one signal's own. */
+/* A code that is common to all signals, or specific to one. */
 struct code {
 	int number; /* 0: any */
 	int code;

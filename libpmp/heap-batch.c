@@ -46,13 +46,13 @@ int pmp_heap_batch_thread(struct pmp_heap_batch *batch, pid_t tid, const char *n
 {
 	struct pmp_heap_thread *thread;
 
-	/* Mostly the last one. */
+	/* It is mostly the last one. */
 	for (size_t i = batch->thread_count; i-- > 0;) {
 		*index = (uint32_t)i;
 		thread = &batch->threads[i];
 		if (thread->tid != tid)
 			continue;
-		/* The start of a process is of a thread whose name is not known yet. */
+		/* The event START comes from a thread whose name is not known yet. */
 		if (!*thread->name)
 			set_name(thread, name);
 		return 0;

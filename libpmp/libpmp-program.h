@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libpmp-program: what a program like pmp needs beyond libpmp.h. A live view asks for what
- * was counted while it is counted, and filters it by itself; a program that follows its
- * targets' children asks for new processes. Whoever embeds the library to count and to
- * write stacks needs none of this. The conventions are those of libpmp.h.
+ * libpmp-program: what a program like pmp needs beyond libpmp.h. A live view reads counts
+ * while counting goes on, and applies filters itself; a program that follows its targets'
+ * children asks for new processes. Programs that embed the library only to count and write
+ * stacks need none of this. The conventions are those of libpmp.h.
  */
 #ifndef PMP_LIBPMP_PROGRAM_H
 #define PMP_LIBPMP_PROGRAM_H
@@ -16,58 +16,58 @@ extern "C" {
 
 /* ---- filters, applied by the program -------------------------------------- */
 
-/** Returns the expressions of a kind as one, "(a)|(b)", or "". Borrowed. */
+/** Returns the expressions of a kind joined into one, "(a)|(b)", or "". Borrowed. */
 const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kind kind);
 
 /*
- * For programs that show stacks by themselves. First each function of a stack is
- * looked at, which gives its marks; those of a stack are made of them, innermost
- * first, and then asked. Without a filter (NULL) nothing is hidden; what is idle is
- * known all the same.
+ * For programs that show stacks themselves: get the marks of each function, combine those
+ * of a stack, innermost first, then query the result. Without a filter (NULL) nothing is
+ * hidden, but idle threads are still recognized.
  */
 typedef unsigned pmp_marks;
-enum { PMP_MARK_FOCUS = 16 }; /* what PMP_FILTER_FOCUS wants is there */
-/** Returns the marks of a function. The name to show is put into buffer (cut off when it
- * is longer). */
+enum { PMP_MARK_FOCUS = 16 }; /* a function matches PMP_FILTER_FOCUS */
+/** Returns the marks of a function. The name to show is put into buffer, truncated if
+ * necessary. */
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
 			      const char *module, char *buffer, size_t size);
-/** Returns whether a function of these marks is left out. */
+/** Returns whether a function with these marks is hidden. */
 bool pmp_filter_is_hidden(pmp_marks marks);
-/** Returns the marks of a stack, made of those of its functions. */
+/** Returns the marks of a stack, combined from those of its functions. */
 pmp_marks pmp_filter_stack_marks(const pmp_marks *marks, size_t count);
-/** Returns whether the stack is shown. Whether its thread is idle is asked apart. */
+/** Returns whether the stack is shown, regardless of whether its thread is idle. */
 bool pmp_filter_passes(const struct pmp_filter *filter, pmp_marks stack);
 /** Returns whether the thread waits for work. state as in proc(5); syscall: its name, or
  * "". */
 bool pmp_filter_is_idle(pmp_marks stack, char state, const char *syscall);
-/** Returns whether it waits for a lock, as far as names of functions tell. */
+/** Returns whether the thread waits for a lock, as far as function names tell. */
 bool pmp_filter_is_locked(pmp_marks stack);
-/** Returns whether it is shown from a function on that PMP_FILTER_TRIM_ROOT wants. */
+/** Returns whether the stack is trimmed to a function that matches
+ * PMP_FILTER_TRIM_ROOT. */
 bool pmp_filter_is_trimmed(pmp_marks stack);
-/** Returns how many functions, counted from the innermost, are left then; else all. */
+/** Returns how many functions, counted from the innermost, are left after trimming. */
 size_t pmp_filter_trim(const pmp_marks *marks, size_t count);
 /**
- * With fold_recursion: from the root on, up to 8 functions that are directly followed
- * by the same ones become these. functions are numbers, equal ones for equal functions,
+ * With fold_recursion: from the root on, a sequence of up to 8 functions that repeats
+ * immediately is kept once. functions holds numbers, equal ones for equal functions,
  * innermost first. Returns how many are left; their indices are put into left.
  */
 size_t pmp_filter_fold(const struct pmp_filter *filter, const uint32_t *functions,
 		       size_t count, uint32_t *left);
-/** The group of a thread: renamed by the filter, else with N for digits. Returns buffer. */
+/** The group of a thread: its name as renamed by the filter, else with N for digits.
+ * Returns buffer. */
 char *pmp_filter_thread(const struct pmp_filter *filter, const char *name, char *buffer,
 			size_t size);
 
 /* ---- live: what a view shows -------------------------------------------- */
 
 /*
- * Of a profile made with options.live: every thread with what it was last seen
- * doing, and how often it was seen with each stack, since the start and in two
- * windows of time that end now. All of it is borrowed until the next
- * pmp_profile_add(). Memory is bounded: threads that ended a while ago are put
- * together; so are the stacks that are counted least, when there are too many. What is
- * not counted apart is in pmp_live_info.merged.
- * A saved profile that is read into such a profile is counted since the start only;
- * its threads are all present, each with what it was found at most often.
+ * For a profile made with options.live: every thread with what it was last seen doing, and
+ * how often it was seen with each stack, since the start and in two time windows that end
+ * now. All of it is borrowed until the next pmp_profile_add(). Memory is bounded: threads
+ * that exited a while ago are merged; so are the least frequent stacks when there are too
+ * many. pmp_live_info.merged counts what was merged. A saved profile that is read into it
+ * counts only in the window since the start; its threads are all present, each with its
+ * most frequent stack.
  */
 struct pmp_live;
 
@@ -75,22 +75,22 @@ enum pmp_window {
 	PMP_WINDOW_START, /* since the start */
 	PMP_WINDOW_MINUTE,
 	PMP_WINDOW_SECONDS, /* the last ten */
-	PMP_WINDOW_COUNT    /* not part of any struct: there may be more of them */
+	PMP_WINDOW_COUNT    /* no struct depends on it, so that windows can be added */
 };
 
 struct pmp_live_info {
 	size_t size;
 	uint64_t time;	     /* CLOCK_MONOTONIC of the last sample */
-	uint64_t merged;     /* stacks and threads not kept apart */
-	uint64_t renumbered; /* grows when indices of stacks and locations change */
-	uint64_t moved;	     /* grows when indices of threads and counters change */
+	uint64_t merged;     /* stacks and threads not counted separately */
+	uint64_t renumbered; /* increases when indices of stacks and locations change */
+	uint64_t moved;	     /* increases when indices of threads and counters change */
 };
 
 struct pmp_live_window {
 	size_t size;
 	uint64_t samples; /* of all processes */
 	uint64_t stacks;
-	uint64_t span; /* ns that it really covers */
+	uint64_t span; /* ns actually covered */
 };
 
 struct pmp_live_process {
@@ -98,61 +98,63 @@ struct pmp_live_process {
 	pid_t pid;
 	const char *name; /* raw bytes */
 	uint64_t samples; /* in the window that was asked for */
-	/* The last one, zero if there is none; its name is NULL, see name. Valid, as name
-	 * is, until another sample is counted. */
+	/* The last sample, zero if there is none; its name is NULL, see name. Valid, like
+	 * name, until another sample is counted. */
 	const struct pmp_sample_info *last;
 	size_t deadlocks; /* in it */
 };
 
-/* What is known of who holds a lock. */
+/* Who holds a lock, as far as known. */
 enum pmp_held {
-	PMP_HELD_UNKNOWN, /* or by readers */
-	PMP_HELD_FREE,	  /* it has been released just now */
+	PMP_HELD_UNKNOWN, /* or held by readers */
+	PMP_HELD_FREE,	  /* it has just been released */
 	PMP_HELD_BY_THREAD,
-	PMP_HELD_BY_ITSELF,   /* who waits for it */
+	PMP_HELD_BY_ITSELF,   /* the waiter holds it itself */
 	PMP_HELD_BY_PROCESS,  /* another one */
 	PMP_HELD_BEFORE_FORK, /* by the process that this one was forked from */
-	PMP_HELD_BY_ENDED,    /* a thread that has ended */
+	PMP_HELD_BY_ENDED,    /* by a thread that has exited */
 };
 
 struct pmp_live_thread {
 	size_t size;
 	size_t process;	  /* index */
-	pid_t tid;	  /* 0: threads that have ended, put together */
+	pid_t tid;	  /* 0: threads that have exited, merged */
 	const char *name; /* raw bytes */
 	bool present;	  /* in the last sample of its process */
-	char state;	  /* of its last sample, and so is what follows */
+	char state;	  /* in its last sample, like what follows */
 	enum pmp_obtained obtained;
 	size_t stack;	     /* index */
 	const char *reason;  /* why it was not stopped, or "" */
-	const char *syscall; /* name of the call that it sleeps in, or "" */
+	const char *syscall; /* name of the call it sleeps in, or "" */
 	uint64_t args[6];    /* of that call */
-	bool waits_for_lock; /* which its memory shows; not if only names do */
+	bool waits_for_lock; /* as the lock's memory shows; false if only names do */
 	const char *wchan;   /* where it sleeps in the kernel, or "" */
-	uint64_t cpu;	     /* ns on a CPU since it began; 0: unknown */
+	uint64_t cpu;	     /* ns on a CPU since its start; 0: unknown */
 	double cpu_share;    /* of one CPU, in the last second; < 0: unknown */
-	double switches;     /* times put on a CPU a second, likewise */
-	/* What it waits for, a lock or an event, and for whom. */
-	size_t lock;	  /* index; SIZE_MAX: nothing known, which the rest is about */
-	unsigned kind;	  /* of it, for pmp_live_wait() */
-	uint64_t object;  /* its address, of files their inode; 0: unknown */
-	size_t holder;	  /* index of the thread that it waits for; SIZE_MAX: not known */
-	pid_t holder_tid; /* 0: not known */
+	double switches;     /* times put on a CPU per second, likewise */
+	/* What it waits for, a lock or an event, and whom. */
+	size_t lock;	    /* index; SIZE_MAX: unknown, and so is the rest */
+	unsigned kind;	    /* of lock, for pmp_live_wait() */
+	uint64_t object;    /* its address; for files the inode; 0: unknown */
+	size_t holder;	    /* index of the thread that it waits for; SIZE_MAX: unknown */
+	pid_t holder_tid;   /* 0: not known */
 	enum pmp_held held; /* how */
-	size_t outside;	  /* for pmp_live_outside(); SIZE_MAX: nothing is known of that */
-	uint32_t readers; /* that hold it */
-	size_t behind;	 /* threads that wait for this one, directly or not; in a deadlock
-			* it is one of them */
-	bool queued;	 /* the holder is before it in a queue, and waits as well */
+	size_t outside;	    /* for pmp_live_outside(); SIZE_MAX: unknown */
+	uint32_t readers;   /* that hold the lock */
+	size_t behind;	 /* threads that wait for this one, directly or indirectly; in a
+			  * deadlock it is one of them */
+	bool queued;	 /* the holder is ahead of it in a queue, and also waits */
 	bool timed;	 /* it waits with a timeout */
-	bool deadlocked; /* the threads that it waits for wait for it */
-	bool moved_on; /* the holder's stack is of another moment: see PMP_WAIT_MOVED_ON */
+	bool deadlocked; /* the threads that it waits for also wait for it */
+	bool moved_on;	 /* the holder's stack is from another moment: see
+			  * PMP_WAIT_MOVED_ON */
 	uint64_t waited; /* ns, at least */
-	/* What several samples say of a lock; by an event, of which each is another one, it
-	 * means nothing. */
-	uint64_t found; /* ns for which all of them have found it in this wait */
-	size_t taker; /* inferred: index of the thread that has taken it; SIZE_MAX: not known */
-	uint64_t taken; /* ns within which it has */
+	/* What several samples show about a lock; meaningless for events, because each one
+	 * is new. */
+	uint64_t found; /* ns during which every sample found it in this wait */
+	size_t taker;	/* inferred: index of the thread that took the lock; SIZE_MAX:
+			 * unknown */
+	uint64_t taken; /* ns within which it did */
 };
 
 struct pmp_live_stack {
@@ -169,45 +171,46 @@ struct pmp_live_counter {
 	char state;
 	bool waits_for_lock;	/* as above */
 	const char *syscall;	/* most recently, or "" */
-	uint64_t count;		/* in the window that was asked for, and so is the rest */
+	uint64_t count;		/* in the requested window, like the rest */
 	size_t lock;		/* index; SIZE_MAX: none */
 	unsigned kind;		/* of it, as above */
 	uint64_t delay;		/* ns, waiting for it */
 	uint64_t longest;	/* ns, of one wait */
-	uint64_t longest_found; /* the same, as pmp_live_thread.found is */
+	uint64_t longest_found; /* the same of pmp_live_thread.found */
 };
 
 /* What threads have waited for. */
 struct pmp_live_lock {
 	size_t size;
-	int moved; /* to be given: where it begins, see struct pmp_live_wait; or 0 */
+	int moved; /* input: where the lock begins, see struct pmp_live_wait; or 0 */
 	const char *kind;    /* "mutex", "condition"; of saved profiles raw */
 	const char *meaning; /* of saved profiles: "metadata lock", raw; or "" */
 	bool is_lock;	     /* as its memory shows; else an event, or unknown */
-	uint64_t address; /* 0: not known, or there are several that are not kept apart */
-	bool inode;	  /* that is what the address is: it is a lock of a file */
-	const char *name; /* with an offset, "mysql_bin_log+0x10"; "": none is known */
+	uint64_t address;    /* 0: unknown, or several that are not counted separately */
+	bool inode;	     /* the address is an inode: it is a file lock */
+	const char *name;    /* with an offset, "mysql_bin_log+0x10"; "": none is known */
 	const char *place;   /* where it lies, "in the heap"; "": unknown */
-	pmp_location wanted; /* to be named for that; PMP_LOCATION_NONE: nothing */
-	const char *holder;  /* of saved profiles: who held it, raw; "": not known */
+	pmp_location wanted; /* location whose name is still needed; PMP_LOCATION_NONE:
+			      * none */
+	const char *holder;  /* of saved profiles: who held it, raw; "": unknown */
 };
 
 /** Returns what is counted for a view; NULL without options.live. */
 const struct pmp_live *pmp_profile_live(const struct pmp_profile *profile);
-/** Fill *info, whose size is given. */
+/** Fill *info, whose .size must be set. */
 void pmp_live_info(const struct pmp_live *live, struct pmp_live_info *info);
-/** What was counted in one of the windows. */
+/** Fill *counted, whose .size must be set, with the totals of one of the windows. */
 void pmp_live_window(const struct pmp_live *live, enum pmp_window window,
 		     struct pmp_live_window *counted);
-/** These return how many there are of each: numbers below that are indices. */
+/** These return the number of each; valid indices are below it. */
 size_t pmp_live_process_count(const struct pmp_live *live);
 size_t pmp_live_thread_count(const struct pmp_live *live);
 size_t pmp_live_stack_count(const struct pmp_live *live);
 size_t pmp_live_counter_count(const struct pmp_live *live);
 size_t pmp_live_lock_count(const struct pmp_live *live);
-/** Each i below its count. Indices stay, but those of threads and counters change when
- * threads are put together, which pmp_live_info.moved shows, and all of them, with the
- * numbers of locations, when stacks are: pmp_live_info.renumbered. */
+/** i is below the respective count. Indices are stable, except that those of threads and
+ * counters change when threads are merged (see pmp_live_info.moved), and all indices and
+ * location numbers change when stacks are merged (see pmp_live_info.renumbered). */
 void pmp_live_process(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_process *process);
 void pmp_live_thread(const struct pmp_live *live, size_t i,
@@ -215,80 +218,81 @@ void pmp_live_thread(const struct pmp_live *live, size_t i,
 void pmp_live_stack(const struct pmp_live *live, size_t i, struct pmp_live_stack *stack);
 void pmp_live_counter(const struct pmp_live *live, size_t i, enum pmp_window window,
 		      struct pmp_live_counter *counter);
-/** What a lock is called, put into buffer as far as there is room: names that the
- * symbolizer has found so far, fit for a terminal. Indices of locks stay. */
+/** Describe a lock, with names that the symbolizer has found so far, safe for a
+ * terminal. Texts are put into buffer as far as there is room. Indices of locks
+ * are stable. */
 void pmp_live_lock(const struct pmp_live *live, const struct pmp_symbolizer *symbolizer,
 		   size_t i, struct pmp_live_lock *lock, char *buffer, size_t size);
 
-/* What a thread waits for outside of its process: locks of files, pipes, sockets,
- * children, semaphores of System V; or a lock in shared memory, without text and brief. */
+/* What a thread waits for outside its process: file locks, pipes, sockets, children,
+ * System V semaphores; or a lock in shared memory, without text and brief. */
 struct pmp_live_outside {
 	size_t size;
 	const char *text;  /* "flock zoo.lock, inode 5243021, held for writing" */
 	const char *brief; /* "flock zoo.lock", "pipe 442102" */
-	const char *who; /* "6330 "producer" can write (fd 4)"; or that it is not known */
-	pid_t pid;	 /* of the process that is waited for; 0: not known for certain */
+	const char *who; /* "6330 "producer" can write (fd 4)"; or that this is unknown */
+	pid_t pid;	 /* of the process that is waited for; 0: uncertain */
 	const char *name; /* its name, or "" */
 };
 
-/** Of pmp_live_thread.outside; the texts are put into buffer as far as there is room, fit
- * for a terminal. False, and all texts "": nothing is known. */
+/** Describe pmp_live_thread.outside; the texts are put into buffer as far as there is
+ * room, safe for a terminal. Returns false, and all texts are "", if nothing is known. */
 bool pmp_live_outside(const struct pmp_live *live, size_t i,
 		      struct pmp_live_outside *outside, char *buffer, size_t size);
 
 /*
- * What the functions of a stack say of a wait. The bytes of a lock tell some kinds of
- * locks apart, the functions that wait for it more.
+ * What the functions of a stack tell about a wait. The bytes of a lock distinguish some
+ * kinds of locks, the functions that wait for it more.
  */
 struct pmp_live_wait {
 	size_t size;
-	const char *kind;     /* "mutex", "Rust mutex"; "": it waits for nothing known */
-	const char *meaning;  /* what it is to the program, "metadata lock"; or "" */
-	const char *ask;      /* what knows the holder, "METADATA_LOCK_INFO"; or "" */
-	const char *else_see; /* that may not be there, this is: "PROCESSLIST"; or "" */
-	bool is_lock;	      /* which a thread holds; else an event */
-	bool ends;	      /* the end of another thread: is_lock, but no contention */
-	bool vetoed; /* it is no lock of the kind that the bytes show: no holder is known */
+	const char *kind;     /* "mutex", "Rust mutex"; "": unknown */
+	const char *meaning;  /* its role in the program, "metadata lock"; or "" */
+	const char *ask;      /* where to find the holder, "METADATA_LOCK_INFO"; or "" */
+	const char *else_see; /* where to look if that is missing, "PROCESSLIST"; or "" */
+	bool is_lock;	      /* a thread holds it; else an event */
+	bool ends;	      /* the exit of another thread: is_lock, but no contention */
+	bool vetoed;	/* not the kind of lock that the bytes suggest: no known holder */
 	bool placeless; /* the address is not that of the object */
-	int moved;	/* bytes from the address to where the object begins */
-	bool final;	/* all of the functions that are asked have names */
+	int moved;	/* bytes from the address to the start of the object */
+	bool final;	/* all functions that matter have names */
 };
 
-/* What has been found out about functions for that. */
+/* What is already known about functions for this. */
 struct pmp_live_waits;
 
-/** Functions as the symbolizer names them, and what the filter (which may be NULL) says of
- * them; both are borrowed. NULL: no memory. To be freed with pmp_live_waits_free(), which
- * takes NULL. */
+/** Use names of this symbolizer, and what the filter (which may be NULL) says about
+ * functions; both are borrowed. NULL: no memory. To be freed with pmp_live_waits_free(),
+ * which takes NULL. */
 struct pmp_live_waits *pmp_live_waits_new(const struct pmp_symbolizer *symbolizer,
 					  const struct pmp_filter *filter);
 void pmp_live_waits_free(struct pmp_live_waits *waits);
-/** Of a thread with a stack that is blocked, and waits for something of that kind: see
- * pmp_live_thread.kind. The texts are valid until the next call. Names that are not there
- * yet are not looked up. */
+/** Describe the wait of a thread that is blocked with this stack; kind: see
+ * pmp_live_thread.kind. The texts are valid until the next call. Does not look up
+ * names. */
 void pmp_live_wait(struct pmp_live_waits *waits, const struct pmp_live *live,
 		   size_t stack, unsigned kind, struct pmp_live_wait *wait);
 
-/** Returns whether a function is inside of a lock function of the C library: which one a
- * thread waits in, says the one that calls it. */
+/** Returns whether a function is internal to lock functions of the C library, so that only
+ * its caller tells what a thread waits for. */
 bool pmp_wait_is_internal(const char *function);
 
 /* ---- its cost ------------------------------------------------------------------ */
 
-/** How many single stops took at most so long (ns); one that took up to 1/16 less may be left
- * out. */
+/** Returns how many single stops took at most time ns; one that took up to 1/16 less may
+ * be missing. */
 uint64_t pmp_profile_stops_within(const struct pmp_profile *profile, uint64_t time);
 
 /* ---- heaps ----------------------------------------------------------------------- */
 
 struct pmp_heap_batch;
 
-/** Send what was read of a recorder, as pmp_sender_sample() does a sample. */
+/** Send what was read from a recorder; returns as pmp_sender_sample(). */
 int pmp_sender_heap(struct pmp_sender *sender, const struct pmp_heap_batch *batch,
 		    struct pmp_error *err);
 /*
  * A recorder: a library that is preloaded into a command, counts what it allocates, and
- * writes down some of it, with stacks, in memory that is shared with this process.
+ * records some allocations, with their stacks, in memory shared with this process.
  */
 struct pmp_recorder;
 
@@ -297,107 +301,108 @@ enum { PMP_RECORDED_MOST = 64 }; /* processes at a time */
 struct pmp_recorder_options {
 	size_t size;
 	uint64_t rate;	    /* mean bytes between two samples; 0: every call */
-	uint32_t max_stack; /* bytes that are copied of a stack */
-	bool mmap;	    /* mmap(), brk() and their like of the program's own, too */
-	bool children;	    /* of all processes that descend from the first one */
+	uint32_t max_stack; /* bytes copied from a stack */
+	bool mmap;	    /* also the program's own mmap(), brk() and the like */
+	bool children;	    /* also all descendants of the first process */
 };
 
-/** Returns 0 with *recorder, which is to be freed with pmp_recorder_free(), or an error. */
+/** Returns 0 and sets *recorder, to be freed with pmp_recorder_free(), or an error. */
 int pmp_recorder_new(const struct pmp_recorder_options *options,
 		     struct pmp_recorder **recorder, struct pmp_error *err);
 /**
- * What a command has to inherit: the shared memory, and the file to preload. Both are
- * borrowed and close at an exec; it needs the second one at the number after the first.
+ * The descriptors that a command must inherit: the shared memory, and the file to preload.
+ * Both are borrowed and close-on-exec; the command needs the second one at the number
+ * after the first.
  */
 void pmp_recorder_descriptors(const struct pmp_recorder *recorder, int *memory,
 			      int *file);
-/** Which process is to be recorded; others only if children are. */
+/** Set the process to record; others are recorded only with options.children. */
 void pmp_recorder_expect(struct pmp_recorder *recorder, pid_t pid);
 /**
- * The recorder of a process that another pmp has started, and that has ended since. rate: as
- * in options; where every call is recorded it stays so. Returns 0 with *recorder, which is to
- * be freed with pmp_recorder_free(); PMP_EUNSUPPORTED: it has none; PMP_ELIMIT: another pmp
- * reads it; or another error.
+ * Find the recorder of a process that was started by another pmp which has exited since.
+ * rate: as in options, but ignored where every call is recorded. Returns 0 and sets
+ * *recorder, to be freed with pmp_recorder_free(); PMP_EUNSUPPORTED: the process has none;
+ * PMP_ELIMIT: another pmp reads it; or another error.
  */
 int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **recorder,
 		      struct pmp_error *err);
-/** Has any program loaded it so far, and has the one that this process executes now? */
+/** Has any program loaded the recorder so far, and has the one that this process executes
+ * now? */
 bool pmp_recorder_is_loaded(const struct pmp_recorder *recorder, pid_t pid);
-/** Have only half as many samples taken from now on; not where every call is recorded. */
+/** Halve the sampling rate from now on, unless every call is recorded. */
 void pmp_recorder_slow_down(struct pmp_recorder *recorder);
 /**
- * As many as were asked for, if fewer are taken: twice as many now, unless too many came since
- * the call before, or the ring was filled. To be called about once a second.
+ * Double the sampling rate if it is below the requested one, unless too many samples came
+ * since the previous call, or the ring was full. Call it about once a second.
  */
 void pmp_recorder_speed_up(struct pmp_recorder *recorder);
 
 struct pmp_recorder_calls {
-	/** The target of that process, or NULL: its records are dropped. */
+	/** Returns the target of that process, or NULL to drop its records. */
 	struct pmp_target *(*target)(void *arg, pid_t pid);
 	/** Takes a batch, which is borrowed. */
 	void (*take)(void *arg, const struct pmp_heap_batch *batch);
 	void *arg;
-	/** A target that has ended, which its last batch says; 0: none has. */
+	/** A target that has exited, so that its last batch can say so; 0: none. */
 	pid_t ended;
 };
 
 /**
- * Read what has been written down, at most a few thousand records, and give it on as one
- * batch for each process. To be called every few milliseconds: without that for a second no
- * more is written down. all: of processes that have ended, too, what is not complete will
- * never be. Returns 1 if there is more, 0, or an error.
+ * Read at most a few thousand records, and pass them on as one batch for each process.
+ * Call it every few milliseconds: if it is not called for a second, recording stops. all:
+ * read what is left, without waiting for incomplete records. Returns 1 if there is more,
+ * 0, or an error.
  */
 int pmp_recorder_read(struct pmp_recorder *recorder,
 		      const struct pmp_recorder_calls *calls, bool all,
 		      struct pmp_error *err);
-/** A process has ended, and nothing of it will come any more. */
+/** A process has exited, and no more of its records will come. */
 void pmp_recorder_forget(struct pmp_recorder *recorder, pid_t pid);
-/** Free a recorder; what it is in goes on. Takes NULL. */
+/** Free a recorder; processes that have it loaded continue. Takes NULL. */
 void pmp_recorder_free(struct pmp_recorder *recorder);
 
-/** Are there samples of that process? PMP_EUNSUPPORTED with err filled: its allocator mixes
- * the operators of C++ with malloc(), so that it is only counted. Else 0. */
+/** Can there be samples of that process? Returns 0, or PMP_EUNSUPPORTED: the program has a
+ * malloc() of its own, or its allocator mixes the operators of C++ with malloc(), so there
+ * are only totals. */
 int pmp_heap_batch_check(const struct pmp_heap_batch *batch, struct pmp_error *err);
-/** Returns the process that a batch is of. */
+/** Returns the process that a batch belongs to. */
 pid_t pmp_heap_batch_pid(const struct pmp_heap_batch *batch);
-/** Free what a receiver has got. Takes NULL. */
+/** Free a received batch. Takes NULL. */
 void pmp_heap_batch_free(struct pmp_heap_batch *batch);
 
-/** Count a batch, if options.heap wants that; it can be freed afterwards. Returns 0,
- * PMP_ENOMEM, or PMP_EINVAL: its numbers contradict each other. */
+/** Count a batch, with options.heap; it can be freed afterwards. Returns 0, PMP_ENOMEM, or
+ * PMP_EINVAL: its numbers contradict each other. */
 int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batch *batch,
 			 struct pmp_error *err);
-/** Take over what another profile with the same symbolizer has counted of heaps, which
- * gets what this one had: blocks live on when a new profile starts. */
+/** Swap the heap counts of two profiles with the same symbolizer, because blocks live on
+ * when a new profile starts. */
 void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from);
 
 /*
- * What a view shows of a heap that was recorded, or is in a saved profile: of a profile made
- * with options.heap and .live. Stacks are those of the profile's pmp_live. Values of stacks
- * are estimates where blocks are chosen, and sizes those that were asked for; the totals of
- * processes are exact, and of usable bytes. With a window of time other than
- * PMP_WINDOW_START a value is by how much it has changed since, to within a second, or, of a
- * minute, five.
+ * What a view shows of a heap that was recorded, or is in a saved profile; needs a profile
+ * made with options.heap and .live. Stacks are those of the profile's pmp_live. Values of
+ * stacks are estimates if blocks are sampled, and count requested sizes; the totals of
+ * processes are exact, and count usable bytes. In windows other than PMP_WINDOW_START a
+ * value is its change in the window, to within a second, or five for the minute.
  */
 struct pmp_live_heap {
 	size_t size;
-	bool counts;	  /* a recorder is asked for: options.heap */
-	size_t processes; /* that are or were recorded; of other programs' profiles 0 */
+	bool counts;	  /* options.heap is set */
+	size_t processes; /* that are or were recorded; 0 in other programs' profiles */
 	size_t stacks;	  /* that have allocated */
-	bool ended;	  /* all processes have */
-	bool totals_only; /* no stacks: how their allocator counts is not clear */
+	bool ended;	  /* all processes have exited */
+	bool totals_only; /* no stacks: it is unclear how their allocator counts */
 	uint64_t rate; /* mean bytes between two samples, of any process; 0: every call */
 	/* Exact, of all processes. */
 	uint64_t live, live_blocks; /* now */
-	uint64_t peak, peak_after;  /* the largest of a process, and ns after its start */
+	uint64_t peak, peak_after;  /* the highest of a process, and when, in ns after its
+				     * start */
 	uint64_t allocated, freed, allocs, frees; /* bytes, calls: in the window */
-	uint64_t span;				  /* ns that the window really covers */
+	uint64_t span;				  /* ns that the window actually covers */
 	uint64_t lost;				  /* records */
 	uint64_t stackless;			  /* samples without a stack */
-	uint64_t unrecorded;			  /* processes, for want of a place */
-	uint64_t dropped,
-		dropped_bytes; /* blocks that live but are not shown, for want of
-					  * memory */
+	uint64_t unrecorded;			  /* processes, for lack of room */
+	uint64_t dropped, dropped_bytes; /* live blocks not shown, for lack of memory */
 	/* Sums of the stacks. */
 	double sum_blocks, sum_allocs;
 	uint64_t sum_live, sum_allocated;
@@ -409,37 +414,37 @@ struct pmp_live_heap_stack {
 	size_t size;
 	size_t stack;	     /* index */
 	pid_t pid;	     /* of its process */
-	const char *process; /* raw bytes; valid until more is counted, as the next */
+	const char *process; /* raw bytes; valid until more is counted, like the next */
 	const char *thread;  /* name of its group of threads; or "" */
-	/* In the window; what lives may have become less. */
+	/* In the window; live may have decreased. */
 	int64_t live, allocated; /* bytes */
-	double blocks, allocs;	 /* that live; that were allocated */
+	double blocks, allocs;	 /* live ones; allocated ones */
 	/* Now, whatever the window is. */
-	double live_error;  /* standard error of the bytes that live; 0: they are exact */
-	double alloc_error; /* the same of all that were allocated */
-	uint64_t oldest;    /* age of the oldest that lives, ns; 0: not known */
-	uint64_t stays;	    /* bytes a second of blocks that become a minute old */
+	double live_error;  /* standard error of the live bytes; 0: they are exact */
+	double alloc_error; /* the same for all allocated bytes */
+	uint64_t oldest;    /* age of the oldest live block, ns; 0: unknown */
+	uint64_t stays;	    /* bytes per second in blocks that reach an age of a minute */
 	uint64_t age_bytes[PMP_LIVE_AGES];
 	double age_blocks[PMP_LIVE_AGES];
 };
 
 /**
- * Bring up to date what the next function gives: sum up what lives at that time
- * (CLOCK_MONOTONIC), and fill *heap, whose size is given. Looks at all blocks that were
- * chosen and live: 0.15 ms for 10,000 of them, 50 to 130 ms for a million.
+ * Update what the next function returns: sum up what is live at that time
+ * (CLOCK_MONOTONIC), and fill *heap, whose .size must be set. Looks at all sampled live
+ * blocks: 0.15 ms for 10,000 of them, 50 to 130 ms for a million.
  */
 void pmp_profile_sum_heap(struct pmp_profile *profile, uint64_t now,
 			  enum pmp_window window, struct pmp_live_heap *heap);
 /**
- * Fill *stack, whose size is given: i is below pmp_live_heap.stacks. now and window as above.
- * Returns 0; PMP_EINVAL: there is no such stack (any more), or PMP_ENOMEM.
+ * Fill *stack, whose .size must be set; i is below pmp_live_heap.stacks. now and window as
+ * above. Returns 0; PMP_EINVAL: there is no such stack (any more), or PMP_ENOMEM.
  */
 int pmp_profile_heap_stack(struct pmp_profile *profile, size_t i, uint64_t now,
 			   enum pmp_window window, struct pmp_live_heap_stack *stack);
 
 /* ---- what a heap holds, by class --------------------------------------------------- */
 
-/* The census of a sample with its names; it needs neither the report nor the profile. */
+/* The census of a sample with names; it may outlive the report and the profile. */
 struct pmp_named_census;
 
 struct pmp_named_census_info {
@@ -447,52 +452,53 @@ struct pmp_named_census_info {
 	pid_t pid;
 	const char *process;	 /* its name, raw bytes; valid as long as the census */
 	uint64_t time, realtime; /* CLOCK_MONOTONIC and CLOCK_REALTIME at its start, ns */
-	uint64_t duration, cpu;	 /* ns that it took */
+	uint64_t duration, cpu;	 /* ns that the census took */
 	size_t classes;
-	/* Usable bytes of blocks that live; of these, those in mappings of their own. */
+	/* Usable bytes of live blocks; of these, those in mappings of their own. */
 	uint64_t blocks, bytes, mapped;
-	uint64_t kept; /* bytes that were freed, but are kept by threads or in fastbins */
+	uint64_t kept; /* freed bytes that are still kept by threads or in fastbins */
 	uint64_t free; /* free, or not used so far */
-	uint64_t arenas, heap_size; /* bytes of all of it, headers as well */
+	uint64_t arenas, heap_size; /* bytes of all of it, including headers */
 	uint64_t swapped, unread;   /* bytes of that: not read, not understood */
-	unsigned
-		newer_glibc; /* 2.this is later than those that are known; 0: it is not */
+	unsigned newer_glibc; /* minor number of a glibc 2.x that is newer than all known
+			       * ones; or 0 */
 };
 
-/* Blocks of a class; or without one, of a size. */
+/* Blocks of a class; without a class, of a size. */
 struct pmp_named_class {
 	size_t size;
-	const char *name;	    /* fit for a terminal; "": they have no class */
-	uint64_t smallest, largest; /* usable bytes of a block; 0: not known */
+	const char *name;	    /* safe for a terminal; "": no class */
+	uint64_t smallest, largest; /* usable bytes of a block; 0: unknown */
 	uint64_t blocks, bytes;
 };
 
 /**
- * Of a report of a snapshot (options.snapshot) of a sample that has a census: names are looked
- * up now. Returns 0 with *named, which is to be freed; PMP_EINVAL: it has none, or
- * PMP_ENOMEM.
+ * Name the census of the sample in a report of a snapshot (options.snapshot). Looks up
+ * names. Returns 0 and sets *named, to be freed with pmp_named_census_free(); PMP_EINVAL:
+ * there is no census; or PMP_ENOMEM.
  */
 int pmp_named_census_new(const struct pmp_report *report, struct pmp_named_census **named,
 			 struct pmp_error *err);
 /** Takes NULL. */
 void pmp_named_census_free(struct pmp_named_census *named);
-/** Fill *info. */
+/** Fill *info, whose .size must be set. */
 void pmp_named_census_info(const struct pmp_named_census *named,
 			   struct pmp_named_census_info *info);
-/** Fill *filled, i below .classes: the one with the most bytes first. */
+/** Fill *filled with class i, i below .classes; the one with the most bytes comes
+ * first. */
 void pmp_named_census_class(const struct pmp_named_census *named, size_t i,
 			    struct pmp_named_class *filled);
 
 /*
- * What each stack had allocated at one moment, and what of that lived. Options of a report
- * have it as .heap_since: it is of what has changed since.
+ * What each stack had allocated by one moment, and what of that was live. As .heap_since
+ * in the options of a report, it limits the report to changes since then.
  */
 struct pmp_heap_base;
 
 /**
- * Keep what a recorder has written down by now. now (CLOCK_MONOTONIC, 0: that of what was
- * heard last) and age are as those of a report. Returns 0 with *base, which is to be freed
- * with pmp_heap_base_free() and is NULL if the profile counts no heap; or PMP_ENOMEM.
+ * Keep what a recorder has recorded by now. now (CLOCK_MONOTONIC; 0: the time of the last
+ * record) and age are as in a report. Returns 0 and sets *base, to be freed with
+ * pmp_heap_base_free(), or to NULL if the profile counts no heap; or PMP_ENOMEM.
  */
 int pmp_profile_heap_base(struct pmp_profile *profile, uint64_t now, uint64_t age,
 			  struct pmp_heap_base **base, struct pmp_error *err);
@@ -505,63 +511,64 @@ struct pmp_heap_info {
 	pid_t pid;
 	const char *name; /* borrowed: raw bytes */
 	bool ended;
-	/* Since it was recorded first, programs before an exec included. */
+	/* Since recording began, including programs before an exec. */
 	uint64_t allocated, freed;
-	/* Of its program now. */
+	/* Of its current program. */
 	uint64_t live, live_blocks, peak;
-	uint64_t calls; /* malloc(), and whatever else has allocated */
+	uint64_t calls; /* malloc() and all other calls that allocated */
 	uint64_t frees, failed;
 };
 
-/** Fill info with the totals of process i. Returns false: there are not so many. */
+/** Fill *info, whose .size must be set, with the totals of process i. Returns false if
+ * there is none. */
 bool pmp_profile_heap_process(const struct pmp_profile *profile, size_t i,
 			      struct pmp_heap_info *info);
 
 /* ---- windows of the past ---------------------------------------------------- */
 
 /*
- * Of a profile made with options.history: what was counted in any part of the past that is
- * kept, as a profile of its own. Names, modules and locations are those of the one
- * symbolizer, so reports and writers take it as they take any other.
+ * For a profile made with options.history: what was counted in any part of the recorded
+ * past, as a profile of its own. It uses the symbolizer of the profile, so reports and
+ * writers treat it like any other.
  *
- * A window has the samples that were taken after .from, and not after .to, each with the
- * time and the CPU time since the sample of its process before it. So what touches adds up:
- * counts, wall-clock times and waits of (a, b] and (b, c] together are those of (a, c], stack
- * by stack; and so is the CPU time of each thread. How that is divided among the stacks that
- * the thread was found running with is asked of each window by itself.
+ * A window has the samples taken after .from and not after .to, each with the time and the
+ * CPU time since the previous sample of its process. So adjacent windows add up: counts,
+ * wall-clock times and waits of (a, b] and (b, c] together are those of (a, c], for each
+ * stack; and so is the CPU time of each thread. How CPU time is divided among the stacks
+ * that a thread was running with is determined in each window separately.
  */
 struct pmp_window_options {
 	size_t size;
 	uint64_t from, to;   /* CLOCK_MONOTONIC, ns; .to 0: up to the last sample */
 	pid_t pid;	     /* of this process only; 0: of all */
 	const char *process; /* of processes of this name only; NULL: of all */
-	/* As in pmp_profile_options; no more is kept apart than in the profile itself. */
+	/* As in pmp_profile_options; no more is counted separately than in the profile
+	 * itself. */
 	bool by_thread, details, times, for_filter, waits;
 	bool groups; /* sum up the times of groups, with .details: pmp_profile_group() */
-	bool last;   /* of each process only its last sample, if it has not ended since */
+	bool last; /* only the last sample of each process, if it has not exited since */
 };
 
-/* What is kept, or what a window has really covered. */
+/* What the history keeps, or what a window actually covers. */
 struct pmp_covered {
 	size_t size;
-	uint64_t from,
-		to; /* CLOCK_MONOTONIC, ns: where the next window is to begin is .to */
-	uint64_t samples; /* of all processes */
-	uint64_t memory;  /* bytes that the past takes; of a window 0 */
-	uint64_t rounds;  /* of a window: as in struct pmp_profile_info */
+	uint64_t from, to; /* CLOCK_MONOTONIC, ns; the next window should begin at .to */
+	uint64_t samples;  /* of all processes */
+	uint64_t memory;   /* bytes that the history takes; of a window 0 */
+	uint64_t rounds;   /* of a window: as in struct pmp_profile_info */
 };
 
-/** Fill *covered, whose size is given, with what there is of the past. Returns false and
- * leaves it alone when there is nothing. */
+/** Fill *covered, whose .size must be set, with what the history covers. Returns false and
+ * leaves it unchanged if there is none. */
 bool pmp_profile_history(const struct pmp_profile *profile, struct pmp_covered *covered);
 /**
- * Count a window of the past. It may be empty. *covered, whose size is given, is filled with
- * what it really covers, 0 to 0 if that is nothing; NULL: not wanted.
+ * Count a window of the past. It may be empty. *covered, whose .size must be set, is
+ * filled with what it actually covers, 0 to 0 if nothing; NULL: not wanted.
  *
- * The numbers of locations that no stack has any more are not given to others as long as
- * there is a window: it should be freed soon, with pmp_profile_free().
+ * Numbers of locations that are in no stack any more are not reused while a window exists:
+ * free it soon, with pmp_profile_free().
  *
- * Returns 0 with *window, or PMP_EINVAL: no past is kept, or PMP_ENOMEM.
+ * Returns 0 and sets *window, or PMP_EINVAL (no history is kept), or PMP_ENOMEM.
  */
 int pmp_profile_window(struct pmp_profile *profile,
 		       const struct pmp_window_options *options,
@@ -569,34 +576,35 @@ int pmp_profile_window(struct pmp_profile *profile,
 		       struct pmp_error *err);
 
 /*
- * Where the time of a group of threads of a process has gone, in thread-ns: those whose
- * names differ in numbers are a group, the first 63 of a process, and "other". Of a profile
- * made with options.history and .details it is all time since the start, and never becomes
- * less until the process has ended; of a window with .groups what it has covered.
+ * Where the time of a group of threads of a process has gone, in thread-ns. Threads whose
+ * names differ only in numbers form a group; groups beyond the first 63 of a process are
+ * in "other". In a profile made with options.history and .details it is all time since the
+ * start, and never decreases until the process has exited; in a window with .groups it is
+ * the time covered.
  */
 struct pmp_group_times {
 	size_t size;
 	pid_t pid;
 	const char *process, *group; /* raw bytes */
 	uint64_t run;		     /* CPU time */
-	uint64_t ready;		     /* found running: they waited for a processor */
+	uint64_t ready;		     /* runnable: waiting for a processor */
 	uint64_t lock;	/* with options.waits, and after pmp_profile_name_locks() */
 	uint64_t disk;	/* in state D, or in a call such as fsync() */
-	uint64_t sleep; /* all else */
-	/* Of sleep: what pmp_profile_name_locks() may still find to be lock; and all that it has
-	 * found to be, which was sleep before. */
+	uint64_t sleep; /* everything else */
+	/* The part of sleep that pmp_profile_name_locks() may still turn into lock, and
+	 * all that it has moved from sleep to lock so far. */
 	uint64_t unsure, moved;
 };
 /**
- * Have the names of functions tell which threads wait for a lock whose bytes do not show
- * that, or that is the program's own, as a metadata lock of MariaDB. filter: what is known
- * of other functions, or NULL. To be called each time before groups are asked for, as time
- * that was counted as sleep becomes that of a lock. Looks names up, which may read large
- * files; each stack is asked once. While the symbolizer lets go of its lock samples may be
- * added. Returns 0 or PMP_ENOMEM.
+ * Use function names to recognize waits for locks whose bytes do not identify them, or
+ * that are the program's own, such as metadata locks of MariaDB. filter: what is known
+ * about further functions, or NULL. Call it each time before reading groups, because it
+ * moves time from sleep to lock. Looks up names, which may read large files, once for each
+ * stack. Samples may be added while the symbolizer has released its lock. Returns 0 or
+ * PMP_ENOMEM.
  */
 int pmp_profile_name_locks(struct pmp_profile *profile, const struct pmp_filter *filter);
-/** Are there any that it has not asked yet? */
+/** Are there any stacks that pmp_profile_name_locks() has not looked at yet? */
 bool pmp_profile_has_unnamed_locks(struct pmp_profile *profile);
 
 /** Returns the number of groups, 0 if they are not summed up. */
@@ -608,140 +616,141 @@ void pmp_profile_group(const struct pmp_profile *profile, size_t i,
 
 /* ---- the page ------------------------------------------------------------------ */
 
-/* What of a report's tree of calls a page gets. */
+/* Which part of a report's call tree a page gets. */
 struct pmp_tree_options {
 	size_t size;
-	bool by_thread; /* threads apart, after the process, */
-	bool by_group;	/* or the groups of their names */
+	bool by_thread; /* separate threads, below the process, */
+	bool by_group;	/* or groups of threads with similar names */
 	bool lines;	/* names have file:line where known */
 	bool module;	/* names have the module */
-	unsigned px;	/* branches narrower than a quarter of a pixel of so many are put
-			 * together; 0: none because of that */
-	size_t nodes;	/* so are the narrowest when there are more; 0: 20,000 */
-	/* Only one branch, by the names of its nodes from a process on: "demo;conn-N;main".
-	 * "" and NULL: all. */
+	unsigned px;  /* width in pixels: branches narrower than a quarter of a pixel are
+		       * merged; 0: do not */
+	size_t nodes; /* if there are more, the narrowest are merged; 0: 20,000 */
+	/* Only one branch, given by the names of its nodes, beginning with the process:
+	 * "demo;conn-N;main". "" and NULL: all. */
 	const char *under;
 };
 /**
- * Write the tree as an object of JSON: write/tree.h has its form. Nothing in it ends an
- * element of HTML. Names are looked up. Returns 0, PMP_EINVAL, PMP_ENOMEM, or PMP_EIO: the
+ * Write the tree as a JSON object, described in write/tree.h. It never contains what would
+ * end an HTML element. Looks up names. Returns 0, PMP_EINVAL, PMP_ENOMEM, or PMP_EIO: the
  * sink has failed.
  */
 int pmp_report_write_tree(const struct pmp_report *report,
 			  const struct pmp_tree_options *options,
 			  const struct pmp_sink *sink, struct pmp_error *err);
 /**
- * Write what each thread of a report did, as an array of JSON with a row for each: [pid, tid,
+ * Write what each thread of a report did, as a JSON array with a row for each: [pid, tid,
  * name, group, samples, times (us) or samples of the five states, most frequent stack], at
- * most 5000. Of the options by_thread and by_group count. Returns as
+ * most 5000. Only the options by_thread and by_group matter. Returns as
  * pmp_report_write_tree().
  */
 int pmp_report_write_threads(const struct pmp_report *report,
 			     const struct pmp_tree_options *options,
 			     const struct pmp_sink *sink, struct pmp_error *err);
 /**
- * Write the locks that threads of a report waited for, as an array of JSON with a row for
+ * Write the locks that threads of a report waited for, as a JSON array with a row for
  * each, those with most samples first, at most 500: [kind and name, meaning, time (us) or
- * samples, samples, threads that waited, most frequent holder, samples in which it was that,
- * most frequent stack that waited, that which the holder had for longest meanwhile, or ""].
- * The profile has to keep waits. Returns as
+ * samples, samples, threads that waited, most frequent holder, samples in which that
+ * thread held it, most frequent stack of waiters, stack that the holder had for longest
+ * meanwhile, or ""]. Needs a profile with options.waits. Returns as
  * pmp_report_write_tree().
  */
 int pmp_report_write_lock_rows(const struct pmp_report *report,
 			       const struct pmp_tree_options *options,
 			       const struct pmp_sink *sink, struct pmp_error *err);
-/** Returns the text of "page.html", "page.css" or "page.js", which the format html puts
- * into one file; NULL: there is no such file. */
+/** Returns the text of "page.html", "page.css" or "page.js", which the format html
+ * combines into one file; NULL: no such file. */
 const char *pmp_page_file(const char *name);
 
 /* ---- names at addresses ------------------------------------------------------ */
 
 /*
- * Formats without names (gperf, contention) have addresses, and a client may ask afterwards
- * what is there. These are all that a report would be written with.
+ * Formats without names (gperf, contention) contain addresses, and a client may ask for
+ * names afterwards. These are all addresses that a report would be written with.
  */
 struct pmp_addresses;
 
 /**
- * Find the addresses of all stacks of a report; it must outlive them, and not be updated.
- * Returns 0 with *addresses, which is to be freed with pmp_addresses_free(), or PMP_ENOMEM.
+ * Find the addresses of all stacks of a report, which must outlive them and must not be
+ * updated. Returns 0 and sets *addresses, to be freed with pmp_addresses_free(), or
+ * PMP_ENOMEM.
  */
 int pmp_addresses_new(const struct pmp_report *report, struct pmp_addresses **addresses,
 		      struct pmp_error *err);
 /** Free them. Takes NULL. */
 void pmp_addresses_free(struct pmp_addresses *addresses);
 /**
- * The function at an address: of a caller the address may be the one that the call returns
- * to, or less by 1, as readers have it. Of functions that are inlined there the outermost.
- * Looks its name up, which may read large files. Returns NULL: no stack has it, or it has no
- * name. Borrowed, as long as the report lives.
+ * Returns the name of the function at an address, of inlined functions the outermost;
+ * NULL: no stack has the address, or there is no name. For a caller the address may be the
+ * return address, or, as some readers pass, one less. Looks up names, which may read large
+ * files. Borrowed, as long as the report lives.
  */
 const char *pmp_addresses_name(const struct pmp_addresses *addresses, uint64_t address);
 
 /* ---- deadlocks -------------------------------------------------------------- */
 
 /**
- * Deadlock i (from 0) of the last sample of a report that was made with options.snapshot,
- * in one line, fit for a terminal and cut off at size: its process, then who waits for
- * which lock and who holds it. Returns how many threads are in it; 0: there is no such one.
+ * Describe deadlock i (from 0) of the last sample of a report made with options.snapshot,
+ * in one line, safe for a terminal and truncated to size: its process, then who waits for
+ * which lock and who holds it. Returns the number of threads in it; 0: there is no such
+ * deadlock.
  */
 size_t pmp_report_deadlock(const struct pmp_report *report, size_t i, char *text,
 			   size_t size);
 /**
- * Of how many threads of that sample it is not known what they wait for, so that a deadlock
- * of theirs would not be found: of a core file that is cut off, leaves memory out, or is of
- * another machine. 0 for a living process.
+ * Returns how many threads of that sample wait for something unknown, so that a deadlock
+ * among them would be missed: in a core file that is truncated, omits memory, or is from
+ * another machine. 0 for a live process.
  */
 size_t pmp_report_unread_waits(const struct pmp_report *report);
 
 /* ---- processes, values ---------------------------------------------------- */
 
 /**
- * On a machine that is busy, have the calling thread run soon after it wakes: it asks for
- * little time at a time, and gets no more of it in all than before. Ordinary threads only,
- * since Linux 6.12; else nothing changes.
+ * Make the calling thread run soon after it wakes even on a busy machine: it requests
+ * short time slices, without getting more CPU time in total. Works for ordinary threads
+ * since Linux 6.12; otherwise nothing changes.
  */
 void pmp_run_soon(void);
 
-/* Processes as they come. */
+/* New processes. */
 struct pmp_procwatch;
 
 struct pmp_new_process {
 	pid_t pid, parent;
-	pid_t session;	  /* the process that has begun its session */
+	pid_t session;	  /* the session leader */
 	uint64_t started; /* as in struct pmp_target_options */
 };
 
-/** Watch for new processes. Returns 0 with *watch, which is to be freed with
+/** Watch for new processes. Returns 0 and sets *watch, to be freed with
  * pmp_procwatch_free(), or an error. */
 int pmp_procwatch_new(struct pmp_procwatch **watch, struct pmp_error *err);
 /**
- * Living processes that are new since the last call, at the first call all of them; a
- * few that are not new may be among them. Costs next to nothing when there are none.
- * Returns 0 with *count of them in *list, which is the caller's to change until the
- * next call, or an error.
+ * Get live processes that are new since the last call, at the first call all; a few old
+ * ones may be among them. Almost free if there are none. Returns 0 with *count of them in
+ * *list, which the caller may modify until the next call, or an error.
  */
 int pmp_procwatch_next(struct pmp_procwatch *watch, struct pmp_new_process **list,
 		       size_t *count, struct pmp_error *err);
 /**
- * Returns how many processes and threads, of any user, have begun and ended between two
- * calls and were not reported; more, if thousands were begun between two.
+ * Returns how many processes and threads, of any user, started and exited between two
+ * calls and so were not reported; too many, if thousands started between two calls.
  */
 uint64_t pmp_procwatch_unseen(const struct pmp_procwatch *watch);
 /** Free it. Takes NULL. */
 void pmp_procwatch_free(struct pmp_procwatch *watch);
 
-/** Returns the process that a thread id belongs to if that has another id, else 0. */
+/** Returns the process that a thread belongs to if its id is another one, else 0. */
 pid_t pmp_thread_process(pid_t tid);
 /**
- * Who may look at a process: *owner is the owner of its files in /proc, root if only root may.
- * False: it has ended or is about to.
+ * Find out who may look at a process: *owner is the owner of its files in /proc, root if
+ * only root may. Returns false if it has exited or is about to.
  */
 bool pmp_process_owner(pid_t pid, uid_t *owner);
 
-enum { PMP_VALUE_SIZE = 64 }; /* bytes that are enough for one, with its NUL */
+enum { PMP_VALUE_SIZE = 64 }; /* enough bytes for any value, with its NUL */
 /**
- * A value in the unit of a saved profile as people read it: "1.50MB", "20ms", "17".
+ * Format a value in the unit of a saved profile for people: "1.50MB", "20ms", "17".
  * Returns buffer.
  */
 char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t size);
@@ -749,75 +758,76 @@ char *pmp_format_value(uint64_t value, const char *unit, char *buffer, size_t si
 /* ---- files that another process reads --------------------------------------- */
 
 /*
- * Executables, debug files and saved profiles may be made to harm who reads them. A program
- * may have processes without rights for that: a symbolizer then reads no file, but sends such
- * a process its descriptors and asks it for names; pmp_profile_read() and pmp_core_open() send
- * another one that of the profile or the core. Starting, confining and ending them is the program's part.
+ * Executables, debug files and saved profiles may be crafted to attack their reader. A
+ * program may use unprivileged processes ("namers") for them: a symbolizer then reads no
+ * file itself, but sends descriptors to a namer and asks it for names; pmp_profile_read()
+ * and pmp_core_open() send the descriptor of the profile or core to another one. Starting,
+ * confining and ending namers is up to the program.
  */
 struct pmp_namer_calls {
-	/* Start one: a stream socket to a process that does what pmp_namer_wanted() says.
-	 * Negative: there is none, and no names are looked up from then on; -ECANCELED:
-	 * because the program is ending. */
+	/* Start a namer: returns a stream socket to a process that does what
+	 * pmp_namer_wanted() says. Negative: failed, and no names are looked up from then
+	 * on; -ECANCELED: because the program is exiting. */
 	int (*start)(void *arg);
-	/* It has said nothing for ten seconds: is it computing? Else it is given up. */
+	/* The namer has been silent for ten seconds: is it computing? If not, it is given
+	 * up. */
 	bool (*works)(void *arg, int fd);
-	/* End it, and close the socket. With a reason (of that size) it is no use any more:
-	 * fill in why, as in "was ended by signal 11 (Segmentation fault)". NULL: it was
-	 * not needed any more. */
+	/* End the namer, and close the socket. If it has failed, reason is a buffer of
+	 * that size: fill in why, as in "was ended by signal 11 (Segmentation fault)".
+	 * NULL: it is no longer needed. */
 	void (*end)(void *arg, int fd, char *reason, size_t size);
 	void *arg;
 };
 
-/** Name all locations that have no names yet: a child of this process then needs no other. */
+/** Look up the names of all locations, so that a child of this process needs no more. */
 void pmp_symbolizer_name_all(struct pmp_symbolizer *symbolizer);
-/** Numbers of locations are below it. */
+/** Returns the number of locations; their numbers are below it. */
 size_t pmp_symbolizer_location_count(const struct pmp_symbolizer *symbolizer);
-/** The number of locations that have no names yet. */
+/** Returns the number of locations that have no names yet. */
 size_t pmp_symbolizer_unnamed(const struct pmp_symbolizer *symbolizer);
-/** Are some of them in modules whose files have not been opened? That may take long. */
+/** Are any of these in modules whose files have not been opened? Opening may take long. */
 bool pmp_symbolizer_must_open(const struct pmp_symbolizer *symbolizer);
-/** From now on, until it is called with false, what has no name is not looked up: it is
- * unknown for as long as that. For one of several threads with a lock, see struct
- * pmp_symbolizer_options, which has called this and does not release that: so it may ask
- * while another one names. */
+/** Until it is called with false, names are not looked up: missing ones are unknown. For
+ * programs with several threads and a lock (see struct pmp_symbolizer_options): lets a
+ * thread that holds the lock throughout read names while another one looks names up. */
 void pmp_symbolizer_only_known(struct pmp_symbolizer *symbolizer, bool only_known);
-/** In a child of fork(): the process that the symbolizer asks for names is its parent's. It
- * asks none from now on, and what has no name yet gets none. */
+/** Call it in a child of fork(): the symbolizer's namer belongs to the parent, so it is
+ * not used from now on, and what has no name yet gets none. */
 void pmp_symbolizer_leave_namer(struct pmp_symbolizer *symbolizer);
 
-/** In such a process: waits for the first request, and returns what it has to call. */
+/** In a namer: waits for the first request, and returns which function to call. */
 enum pmp_namer_work {
-	PMP_NAMER_NO_WORK, /* nothing: the other end is closed */
+	PMP_NAMER_NO_WORK, /* none: the other end is closed */
 	PMP_NAMER_NAMES,   /* pmp_namer_serve() */
 	PMP_NAMER_PROFILE, /* pmp_profile_serve() */
 	PMP_NAMER_CORE,	   /* pmp_core_serve() */
 };
 enum pmp_namer_work pmp_namer_wanted(int socket);
 
-/** What answers. */
+/** Answers the requests. */
 struct pmp_namer;
 struct pmp_namer_options {
-	/* Called at each request, and whenever something is sent: for a limit of time. */
+	/* Called at each request, and whenever something is sent: for a time limit. */
 	void (*working)(void *arg);
 	void *arg;
 };
-/** socket: the other end. The options are copied. Returns 0 or PMP_ENOMEM. */
+/** socket: to the symbolizer. The options are copied. Returns 0 or PMP_ENOMEM. */
 int pmp_namer_new(int socket, const struct pmp_namer_options *options,
 		  struct pmp_namer **namer, struct pmp_error *err);
-/** Answers until the other end is closed. Large debug information is unpacked in threads. */
+/** Answers until the other end closes. Large debug information is unpacked in threads. */
 void pmp_namer_serve(struct pmp_namer *namer);
-/** Reads one saved profile, and sends what is in it; what pmp_profile_read() needs. */
+/** Reads one saved profile, and sends its contents to pmp_profile_read(). */
 void pmp_profile_serve(int socket, const struct pmp_namer_options *options);
-/** Reads one core file; what pmp_core_open() needs. */
+/** Reads one core file, and sends its contents to pmp_core_open(). */
 void pmp_core_serve(int socket, const struct pmp_namer_options *options);
 /** Takes NULL. */
 void pmp_namer_free(struct pmp_namer *namer);
-/** For a process that cannot open files: get a .dwo file that libdw wants to open, within
- * pmp_namer_serve(), in its thread. Returns a descriptor or a negative errno. */
+/** For a namer that cannot open files: get a .dwo file that libdw wants to open. Call it
+ * within pmp_namer_serve(), in its thread. Returns a descriptor or a negative errno. */
 int pmp_namer_open_split(struct pmp_namer *namer, const char *path);
-/** Returns the path of a file that it was given, by its descriptor, or NULL. */
+/** Returns the path of a file that the namer was given, by its descriptor, or NULL. */
 const char *pmp_namer_path(const struct pmp_namer *namer, int fd);
-/** Returns the path of the module that it is at work on, or NULL. */
+/** Returns the path of the module that the namer is working on, or NULL. */
 const char *pmp_namer_module(const struct pmp_namer *namer);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The raw sample: counted references to maps and modules, growing arrays of
- * threads and frames. Made by capture and by the receiver, read by the tally.
+ * The raw sample: reference-counted maps and modules, growing arrays of threads
+ * and frames. Made by capture and by the receiver, read by the tally.
  */
 #include "sample.h"
 
@@ -189,8 +189,8 @@ bool pmp_wait_is_lock(const struct pmp_wait *wait)
 	}
 }
 
-/* Its block: the key, three words of a queue, what the thread waits by (1), a bool. Of the
- * three the last one is a small number. */
+/* Layout of parking_lot's block: the key, three words of a queue, the futex that the
+ * thread waits on (1), a bool. The last of the three words is a small number. */
 uint64_t pmp_wait_parked_under(const struct pmp_wait *wait)
 {
 	const unsigned all = PMP_WORD_BEFORE | PMP_WORD_AT | PMP_WORD_AFTER |
@@ -212,7 +212,7 @@ uint32_t pmp_words_free_as(const struct pmp_wait_words *words)
 		free_as |= words->at & PMP_MUSL_READERS ? 0 : PMP_WORD_FREE_MUSL;
 		free_as |= words->at & PMP_RUST_READERS ? 0 : PMP_WORD_FREE_READ;
 	}
-	/* Writers wait by the word after it. */
+	/* Writers wait on the word after it. */
 	if (words->flags & PMP_WORD_BEFORE)
 		free_as |= words->before & PMP_RUST_READERS ? 0 : PMP_WORD_FREE_WRITE;
 	return free_as;
@@ -308,8 +308,9 @@ int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame 
 }
 
 /*
- * The place of this thread among the old ones if its frames, read by the same reading, are
- * where those of the next thread come; else old_threads. Both lists are mostly in order.
+ * The index of this thread among the old ones if its frames, from the same reading,
+ * already are where the frames of the next thread go; else old_threads. Both lists are
+ * mostly in order.
  */
 static size_t find_old(struct pmp_sample *sample, const struct pmp_thread *thread)
 {
@@ -509,7 +510,7 @@ const struct pmp_raw_frame *pmp_sample_raw_frame(const struct pmp_sample *sample
 	if (thread >= sample->thread_count)
 		return NULL;
 	its = &sample->threads[thread];
-	/* A sample may have come through a socket. */
+	/* The sample may come from a socket, so it is not trusted. */
 	if (i >= its->frame_count || its->frame >= sample->frame_count ||
 	    i >= sample->frame_count - its->frame)
 		return NULL;
