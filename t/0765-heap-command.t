@@ -80,6 +80,10 @@ if ${CC:-cc} -o setuid program.c && [ "$(id -u)" -eq 0 ] && chown 65534 setuid &
 	record -o profile -f folded -- ./setuid
 	is $? 3 "a setuid program ends as it does alone"
 	like "$(cat err)" '^pmp: \./setuid did not load the recorder: it is setuid$' "it is named"
+	chown 0:65534 setuid
+	chmod 2755 setuid
+	record -o profile -f folded -- ./setuid
+	like "$(cat err)" '^pmp: \./setuid did not load the recorder: it is setgid$' "so is one that is setgid"
 else
 	skip "no setuid program can be made"
 fi

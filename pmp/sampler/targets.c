@@ -261,7 +261,7 @@ static void open_child(struct sampling *sampling, pid_t pid)
 	struct watched watched = { .pid = pid, .child = true };
 	int code;
 
-	if (sampling->living > CHILDREN_MAX || !has_room(sampling))
+	if (sampling->living >= CHILDREN_MAX || !has_room(sampling))
 		code = message_fill(
 			&event.error, PMP_ELIMIT, 0,
 			"more than %d processes at a time: no more are sampled",

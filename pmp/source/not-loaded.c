@@ -44,12 +44,17 @@ static int open_program(pid_t pid, const char *name)
 	return fd < 0 ? open_by_name(name) : fd;
 }
 
-static bool gains_rights(int fd, const struct stat *status)
+/* Such a program runs without LD_PRELOAD; see ld.so(8). NULL: it is none. */
+static const char *gained_rights(int fd, const struct stat *status)
 {
-	return (status->st_mode & S_ISUID && status->st_uid != getuid()) ||
-	       ((status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		status->st_gid != getgid()) ||
-	       fgetxattr(fd, "security.capability", NULL, 0) > 0;
+	if (status->st_mode & S_ISUID && status->st_uid != getuid())
+		return "is setuid";
+	if ((status->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+	    status->st_gid != getgid())
+		return "is setgid";
+	if (fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "has capabilities";
+	return NULL;
 }
 
 static bool has_loader(int fd, const Elf64_Ehdr *header)
@@ -72,8 +77,8 @@ static const char *reason_of(int fd)
 	struct stat status;
 	Elf64_Ehdr header;
 
-	if (fstat(fd, &status) == 0 && gains_rights(fd, &status))
-		return "is setuid";
+	if (fstat(fd, &status) == 0 && gained_rights(fd, &status))
+		return gained_rights(fd, &status);
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
