@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Builds a package, the same bytes each time, of the tarball that make dist has made:
+# Builds a package, reproducibly, from the tarball of make dist:
 #
 #	packaging/build.sh deb|rpm|static-tarball TARBALL FOLDER
 #
-# What is built is put into FOLDER. make deb, make rpm and make static-tarball call it.
+# The result is put into FOLDER. make deb, make rpm and make static-tarball call this.
 
 set -u
 umask 022
@@ -61,8 +61,7 @@ deb() {
 	mv "$work"/*.deb "$folder"
 }
 
-# Where rpm does not know what is installed, as on Debian, it cannot compare that with
-# BuildRequires.
+# If rpm does not know what is installed, as on Debian, it cannot check BuildRequires.
 rpm() {
 	need rpmbuild
 	rm -rf "$work"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The licences of what is linked into a static program, from the packages of Debian that
-# have those files:
+# The licences of what is linked into a static program, from the Debian packages of those
+# files:
 #
 #	packaging/licences.sh MAP FOLDER
 #
 # MAP is the linker's (-Wl,-Map). FOLDER gets a list of the packages with their versions, the
-# copyright file of each, and the licences of Debian's common ones that those refer to.
+# copyright file of each, and those of Debian's common licences that these refer to.
 
 set -u
 common=/usr/share/common-licenses
@@ -21,14 +21,14 @@ die() {
 map=$1
 folder=$2
 
-# The archives of which members are in the program, the objects of the compiler and libc,
-# and what has written the built-in descriptions of terminals.
+# The archives with members in the program, the objects of the compiler and libc, and what
+# wrote the built-in terminal descriptions.
 linked() {
 	sed -n -e 's/^\(\/[^(]*\.a\)(.*/\1/p' -e 's/^LOAD \(\/usr\/.*\.o\)$/\1/p' "$map"
 	command -v infocmp
 }
 
-# package_of FILE. Where /usr is merged its package may know it without /usr.
+# package_of FILE. If /usr is merged, its package may know it without /usr.
 package_of() {
 	dpkg -S "$1" 2>/dev/null || dpkg -S "${1#/usr}" 2>/dev/null
 }
