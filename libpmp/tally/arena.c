@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pieces are taken off one after the other, and all given back at once. */
+/* A bump allocator: pieces are taken one after the other and freed all at once. */
 #include "tally/arena.h"
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 bool pmp_arena_init(struct pmp_arena *arena)
 {
-	/* What is not used of it takes no memory, nor the time of a checked malloc(). */
+	/* Unused parts cost no memory, nor the time of a malloc() that checks. */
 	void *memory = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 

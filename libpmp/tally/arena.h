@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Nested messages, decoded by protobuf-c out of a piece of memory of fixed size, one at a
- * time: so what a message costs is limited.
+ * Decoding nested messages with protobuf-c, one at a time, into an arena of fixed size:
+ * this limits the memory that a message can take.
  */
 #ifndef PMP_TALLY_ARENA_H
 #define PMP_TALLY_ARENA_H
@@ -17,10 +17,10 @@ struct pmp_arena {
 	bool full;
 };
 
-/* False: no memory. */
+/* False: out of memory. */
 bool pmp_arena_init(struct pmp_arena *arena);
 void pmp_arena_free(struct pmp_arena *arena);
-/* Decode a message; *message lives until the next one. 0, PMP_EFORMAT, PMP_ELIMIT. */
+/* Decode a message; *message is valid until the next call. 0, PMP_EFORMAT, PMP_ELIMIT. */
 int pmp_arena_decode(struct pmp_arena *arena,
 		     const ProtobufCMessageDescriptor *descriptor, const uint8_t *data,
 		     size_t length, void *message);

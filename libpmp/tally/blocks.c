@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Open addressing: a block lies in the slot of its hash or in one of the next ones, without
- * a free slot in between. So when one goes, those after it move up.
+ * Open addressing: a block is in the slot of its hash or in one of the next slots, with no
+ * free slot in between. So when a block is removed, those after it move up.
  */
 #include "tally/blocks.h"
 
@@ -19,8 +19,7 @@ static size_t slot_count(const struct pmp_blocks *blocks)
 	return blocks->slots ? (size_t)1 << blocks->bits : 0;
 }
 
-/* Pointers are what a program says they are: without a key it could choose them so that all
- * would be in one place. */
+/* The key prevents a program from reporting pointers that all collide. */
 static size_t first_slot(const struct pmp_blocks *blocks, const struct pmp_block *block)
 {
 	const uint64_t keyed = block->pointer ^ pmp_hash(block->process) ^ blocks->key;
@@ -56,7 +55,7 @@ struct pmp_block *pmp_blocks_next(const struct pmp_blocks *blocks, size_t *slot)
 	return NULL;
 }
 
-/* Its slot, or the free one where it would be. There are slots. */
+/* The slot of a block, or the free one where it belongs. There must be slots. */
 static size_t find(const struct pmp_blocks *blocks, const struct pmp_block *wanted)
 {
 	size_t slot = first_slot(blocks, wanted);
@@ -70,7 +69,7 @@ static size_t find(const struct pmp_blocks *blocks, const struct pmp_block *want
 	}
 }
 
-/* Make the table again with so many bits. 0 or PMP_ENOMEM. */
+/* Rebuild the table with 1 << bits slots. 0 or PMP_ENOMEM. */
 static int resize(struct pmp_blocks *blocks, unsigned bits)
 {
 	struct pmp_blocks new = *blocks;
@@ -87,7 +86,7 @@ static int resize(struct pmp_blocks *blocks, unsigned bits)
 	return 0;
 }
 
-/* Free a slot. Returns whether another block has moved into it. */
+/* Free a slot. Returns true if another block has moved into it. */
 static bool empty(struct pmp_blocks *blocks, size_t slot)
 {
 	const size_t mask = slot_count(blocks) - 1, freed = slot;
@@ -98,7 +97,7 @@ static bool empty(struct pmp_blocks *blocks, size_t slot)
 	     slot = after(blocks, slot)) {
 		const size_t first = first_slot(blocks, &blocks->slots[slot]);
 
-		/* It may not move to before its first slot. */
+		/* A block must not move to before its first slot. */
 		if (((slot - first) & mask) < ((slot - hole) & mask))
 			continue;
 		blocks->slots[hole] = blocks->slots[slot];
@@ -121,7 +120,7 @@ static int compare(const void *a, const void *b)
 	return one->pointer < other->pointer ? -1 : one->pointer > other->pointer;
 }
 
-/* Drop half of them. 0 or PMP_ENOMEM. */
+/* Drop half of the blocks. 0 or PMP_ENOMEM. */
 static int evict(struct pmp_blocks *blocks)
 {
 	struct pmp_block *all = calloc(blocks->count + 1, sizeof(*all)), *block, gone;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A record for each thread that was seen, and one with tid 0 for its process, are found
- * by their ids. When there are many of threads and processes that have ended these are
+ * Each thread that was seen has a record, found by its ids, and each process one with
+ * tid 0. When there are many records of threads and processes that have ended, these are
  * settled and forgotten.
  *
- * All threads of a sample share one time, that of its start, while their CPU times
- * were read one after the other. So a busy thread may seem to have used more CPU
- * than there was time; the excess is left for its next sample.
+ * All threads of a sample share one time, that of its start, but their CPU times are read
+ * one after the other. So a busy thread may seem to have used more CPU time than has
+ * passed; the excess is left for its next sample.
  */
 #include "tally/cpu-time.h"
 
@@ -17,7 +17,7 @@
 #include "base/fault.h"
 #include "base/intern.h"
 
-#define RECORDS_MIN 16384 /* are kept in any case */
+#define RECORDS_MIN 16384 /* always allowed */
 
 struct cpu_time_key {
 	pid_t pid, tid;
@@ -25,18 +25,18 @@ struct cpu_time_key {
 
 struct cpu_time_record {
 	struct cpu_time_key key;
-	uint64_t time; /* of the last sample; 0: of a process that has ended */
+	uint64_t time; /* of its last sample; 0: a process that has ended */
 	union {
-		uint64_t cpu;	/* so much of it is accounted for */
-		uint64_t start; /* of a process: time of its first sample */
+		uint64_t cpu;	/* thread: CPU time that is accounted for */
+		uint64_t start; /* process: time of its first sample */
 	};
 	uint64_t undivided; /* CPU time that is not settled */
-	uint64_t taken;	    /* of a process: the last sample whose threads were taken */
-	uint32_t entry;	    /* it was counted in last, or PMP_ENTRY_NONE */
-	bool idle; /* of a process: none of them ran, or has time to account for */
+	uint64_t taken;	    /* process: time of the last sample with threads taken */
+	uint32_t entry;	    /* that it was last counted in, or PMP_ENTRY_NONE */
+	bool idle;	    /* process: no thread ran then, or has time to account for */
 };
 
-/* How often a thread was found running, in all and in the entries before this one. */
+/* Weights of a thread's running finds: of all, and of those in entries before this one. */
 struct finds {
 	uint64_t all, before;
 };
@@ -46,12 +46,12 @@ struct pmp_cpu_time {
 	struct pmp_intern *keys; /* id: index of records */
 	struct cpu_time_record *records;
 	size_t count, capacity;
-	size_t guess;	       /* index: samples have their threads in the same order */
-	size_t limit;	       /* records at which those of ended threads go */
+	size_t guess;	       /* next index: threads mostly come in the same order */
+	size_t limit;	       /* number of records at which ended ones are dropped */
 	pid_t pid;	       /* of the current sample */
-	size_t process, owner; /* records: its process, who has the thread's time */
-	uint64_t time, before; /* its time, and that of the process's last; 0: none */
-	uint64_t taken;	       /* that of the last one whose threads were taken */
+	size_t process, owner; /* records: of its process; that gets the thread's time */
+	uint64_t time, before; /* of this sample; of the process's last, 0: none */
+	uint64_t taken;	       /* before this sample, see cpu_time_record */
 };
 
 struct pmp_cpu_time *pmp_cpu_time_new(bool by_thread)
@@ -86,7 +86,7 @@ uint64_t pmp_cpu_time_size(const struct pmp_cpu_time *times)
 
 /* ---- records ------------------------------------------------------------------ */
 
-/* NULL: no memory. A new one is all zero but for its key. */
+/* Find a record, or add one that is zero but for its key. NULL: out of memory. */
 static struct cpu_time_record *find_record(struct pmp_cpu_time *times, pid_t pid,
 					   pid_t tid)
 {
@@ -108,8 +108,8 @@ static struct cpu_time_record *find_record(struct pmp_cpu_time *times, pid_t pid
 	return &times->records[id];
 }
 
-/* Is it a process that has not ended, or was the thread in its last sample? Those of samples
- * that were passed over are the threads of the one that was taken before. */
+/* Is it a process that has not ended, or a thread in the last sample of its process?
+ * Samples given to pmp_cpu_time_pass() have the same threads as the one taken before. */
 static bool is_there(const struct pmp_cpu_time *times,
 		     const struct cpu_time_record *record)
 {
@@ -141,7 +141,7 @@ static int copy_present(const struct pmp_cpu_time *times, struct pmp_cpu_time *n
 
 /* ---- dividing CPU time ---------------------------------------------------------- */
 
-/* The index of the record that has the time of an entry's thread, or PMP_INTERN_NONE. */
+/* The index of the record with the time of an entry's threads, or PMP_INTERN_NONE. */
 static uint32_t owner_of(const struct pmp_cpu_time *times, const struct pmp_entry *entry)
 {
 	const struct cpu_time_key key = { entry->pid, times->by_thread ? entry->tid : 0 };
@@ -149,7 +149,7 @@ static uint32_t owner_of(const struct pmp_cpu_time *times, const struct pmp_entr
 	return pmp_intern_find(times->keys, &key, sizeof(key));
 }
 
-/* time * part / whole, which is not 0 */
+/* time * part / whole; whole is not 0. */
 static uint64_t share(uint64_t time, uint64_t part, uint64_t whole)
 {
 	return (uint64_t)((unsigned __int128)time * part / whole);
@@ -168,7 +168,7 @@ static void count_finds(const struct pmp_cpu_time *times,
 	}
 }
 
-/* What the entries have is the difference of two sums: so all of it adds up exactly. */
+/* Each entry gets the difference of two cumulative shares, so the parts add up exactly. */
 static void give_shares(const struct pmp_cpu_time *times, struct pmp_entries *entries,
 			struct finds *finds)
 {
@@ -190,7 +190,7 @@ static void give_shares(const struct pmp_cpu_time *times, struct pmp_entries *en
 	}
 }
 
-/* The entry for time of a thread that is counted in `like`, without a stack. */
+/* The PMP_END_BETWEEN entry for the thread that is counted in `like`. */
 static struct pmp_entry *find_between(struct pmp_entries *entries, uint32_t like)
 {
 	const struct pmp_entry *thread = &entries->all[like];
@@ -210,7 +210,7 @@ static struct pmp_entry *find_between(struct pmp_entries *entries, uint32_t like
 	return id == PMP_ENTRY_NONE ? NULL : &entries->all[id];
 }
 
-/* What threads have used that were not found running. */
+/* Give the time of threads that were never found running. */
 static int give_rest(const struct pmp_cpu_time *times, struct pmp_entries *entries,
 		     const struct finds *finds)
 {
@@ -228,7 +228,7 @@ static int give_rest(const struct pmp_cpu_time *times, struct pmp_entries *entri
 	return 0;
 }
 
-/* finds: one for each record, all zero. */
+/* finds: one for each record, zeroed. */
 static int divide(const struct pmp_cpu_time *times, struct pmp_entries *entries,
 		  struct finds *finds)
 {
@@ -265,7 +265,7 @@ static int settle(struct pmp_cpu_time *times, struct pmp_entries *entries)
 	return code;
 }
 
-/* The rest of a thread that will not be found running any more. */
+/* Settle what is left of a thread that has ended. */
 static int settle_rest(struct cpu_time_record *record, struct pmp_entries *entries)
 {
 	struct pmp_entry *entry;
@@ -376,17 +376,18 @@ uint64_t pmp_cpu_time_before(const struct pmp_cpu_time *times)
 	return times->before;
 }
 
-/* The CPU time to account for; without schedstat the state has to do. known: it has been
- * seen before. */
+/* The CPU time to account for; without schedstat it is inferred from the state. known: the
+ * thread has been seen before. */
 static uint64_t used(const struct pmp_cpu_time *times, const struct pmp_thread *thread,
 		     const struct cpu_time_record *record, uint64_t wall, bool known)
 {
 	uint64_t cpu = thread->cpu > record->cpu ? thread->cpu - record->cpu : 0;
 
-	/* Older than the last sample: what it has used since is not known. */
+	/* A new record of an older thread: what it has used since the last sample is not
+	 * known. */
 	if (!thread->cpu || (!known && cpu > wall))
 		cpu = thread->state == 'R' ? wall : 0;
-	/* If it was not in that sample, the time that it has been away counts as well. */
+	/* If it was not in the last sample, it may have used the time since then, too. */
 	if (known && record->time != times->taken)
 		wall = times->time - times->records[times->process].start;
 	return cpu < wall ? cpu : wall;
@@ -401,7 +402,7 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
 	if (!record)
 		return PMP_ENOMEM;
 	*wall = *cpu = 0;
-	/* It may be another process's, which had the same id. */
+	/* The record may be of an earlier process with the same pid. */
 	known = record->time && record->time >= times->records[times->process].start;
 	if (!known)
 		record->cpu = 0;
@@ -409,7 +410,7 @@ int pmp_cpu_time_take(struct pmp_cpu_time *times, const struct pmp_thread *threa
 		*wall = times->time - times->before;
 		*cpu = used(times, thread, record, *wall, known);
 	}
-	/* A smaller figure is a new thread's with an old id. */
+	/* Less than before: a new thread with a reused tid. */
 	if (!known || thread->cpu < record->cpu)
 		record->cpu = thread->cpu;
 	else

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The choice of stacks to evict. It depends on counts and the order of arrival alone,
- * so that equal runs give equal profiles.
+ * The choice of stacks to evict. It depends only on counts and the order of arrival, so
+ * that equal runs give equal profiles.
  */
 #include "tally/evict.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#define SUMS_MAX 1024 /* processes that have one each */
-#define ENTRY_COST 64 /* locations that take as much as an entry does without any */
+#define SUMS_MAX 1024 /* entries for evicted stacks, one per process */
+#define ENTRY_COST 64 /* size of an entry without locations, in locations */
 
 struct choice {
 	const struct pmp_entry *entries;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The wire format of protobuf: tags, numbers of variable length, lengths. */
+/* The wire format of protobuf: tags, varints, lengths. */
 #include "tally/fields.h"
 
 bool pmp_take_varint(struct pmp_field_walk *walk, uint64_t *value)

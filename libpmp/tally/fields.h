@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A protobuf message, field by field. Nothing in it is believed. */
+/* Reading a protobuf message field by field. Its contents are untrusted. */
 #ifndef PMP_TALLY_FIELDS_H
 #define PMP_TALLY_FIELDS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a field's value is written. */
+/* How a field's value is encoded. */
 enum {
 	PMP_WIRE_VARINT,
 	PMP_WIRE_FIXED64,
@@ -26,7 +26,7 @@ struct pmp_field_walk {
 	const uint8_t *at, *end;
 };
 
-/* Both move on, and are false when the message is damaged or ends within. */
+/* Both advance the walk. False: the message is damaged or truncated. */
 bool pmp_take_varint(struct pmp_field_walk *walk, uint64_t *value);
 bool pmp_take_field(struct pmp_field_walk *walk, struct pmp_field *field);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an entry's threads are doing, and their group, is found out once for each entry. */
+/* The group of an entry's threads, and what they do, are determined once per entry. */
 #include "tally/group-times.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "base/syscalls.h"
 #include "tally/group.h"
 
-#define GROUPS_MAX 64 /* of a process; more are one */
+#define GROUPS_MAX 64 /* of a process; all others are one group */
 #define OTHERS "other"
 #define NONE UINT32_MAX
 
@@ -19,15 +19,15 @@ enum activity { RUN, READY, LOCK, DISK, SLEEP, ACTIVITIES };
 struct summed_group {
 	struct pmp_group_times times;
 	char process[PMP_NAME_SIZE], name[PMP_NAME_SIZE];
-	uint32_t number; /* as a process is forgotten: its index afterwards, or NONE */
+	uint32_t number; /* while a process is forgotten: the new index, or NONE */
 };
 
-/* Of an entry; group NONE: not known yet. */
+/* The group of an entry; group NONE: not known yet. */
 struct entry_group {
 	uint32_t group;
 	enum activity activity;
-	bool named;	/* names have been asked whether it waits for a lock */
-	uint64_t slept; /* ns counted as sleep until then */
+	bool named;	/* pmp_group_sums_name() was called */
+	uint64_t slept; /* ns counted as sleep before that */
 };
 
 struct pmp_group_sums {
@@ -35,7 +35,7 @@ struct pmp_group_sums {
 	size_t count, capacity;
 	struct entry_group *known; /* of each entry */
 	size_t known_count, known_capacity;
-	size_t all_named; /* there is none to be named before it */
+	size_t all_named; /* no entry below this index is to be named */
 };
 
 struct pmp_group_sums *pmp_group_sums_new(void)
@@ -103,7 +103,7 @@ static void copy_name(char *to, const char *from)
 	to[length] = '\0';
 }
 
-/* The index of the group of an entry's threads, or NONE: no memory. */
+/* The index of the group of an entry's threads; NONE: out of memory. */
 static uint32_t group_of(struct pmp_group_sums *sums, pid_t pid,
 			 const struct pmp_entry *entry)
 {
@@ -234,7 +234,7 @@ void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked)
 
 /* ---- other numbers ---------------------------------------------------------------------- */
 
-/* Names will not be asked about an entry any more: what it was counted as stays. */
+/* An entry is gone before its names were looked at: its time stays counted as sleep. */
 static void forget_entry(struct pmp_group_sums *sums, const struct entry_group *known)
 {
 	if (known->group != NONE && known->activity == SLEEP && !known->named)
@@ -252,7 +252,7 @@ void pmp_group_sums_renumber(struct pmp_group_sums *sums, const bool *stays,
 		else
 			forget_entry(sums, &sums->known[i]);
 	}
-	/* Those that stay do so in their order, so none is written before it is read. */
+	/* Entries only move down, so none is overwritten before it is read. */
 	for (size_t i = 0, next = 0; i < sums->known_count; i++) {
 		if (!stays[i])
 			continue;

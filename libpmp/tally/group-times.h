@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the time of each group of threads goes: on a processor, waiting for one, for a
- * lock, for a disk, or asleep. What a thread has used since its last sample was on a
- * processor; the rest is of the state that it is found in. So the sums never go back, if
- * before they are read all entries are named of which names can tell that what looks like
- * sleep is a wait for a lock.
+ * lock, for a disk, or asleep. The CPU time that a thread has used since its last sample
+ * was spent on a processor; the rest is charged to the state that it is found in. Only
+ * names tell whether some entries are asleep or wait for a lock. If these are named before
+ * the sums are read, the sums never decrease.
  */
 #ifndef PMP_TALLY_GROUP_TIMES_H
 #define PMP_TALLY_GROUP_TIMES_H
@@ -19,27 +19,28 @@
 
 struct pmp_group_sums;
 
-struct pmp_group_sums *pmp_group_sums_new(void); /* NULL: no memory */
+struct pmp_group_sums *pmp_group_sums_new(void); /* NULL: out of memory */
 void pmp_group_sums_free(struct pmp_group_sums *sums);
-/* A sample of a process, of count threads, has been counted in entries. 0 or PMP_ENOMEM. */
+/* Add a sample of a process with count threads, which was counted in entries. 0 or
+ * PMP_ENOMEM. */
 int pmp_group_sums_add(struct pmp_group_sums *sums, const struct pmp_entries *entries,
 		       pid_t pid, const struct pmp_history_find *finds, size_t count);
-/* The same of all that was counted in entries, whose CPU time is divided. 0 or
+/* Add everything that was counted in entries, whose CPU time has been divided. 0 or
  * PMP_ENOMEM. */
 int pmp_group_sums_add_entries(struct pmp_group_sums *sums,
 			       const struct pmp_entries *entries);
-/* A process has ended: it has no groups any more. */
+/* A process has ended: drop its groups. */
 void pmp_group_sums_forget(struct pmp_group_sums *sums, pid_t pid);
-/* The next entry that names have not been asked about; SIZE_MAX: there is none. */
+/* The next entry whose names may show a wait for a lock and were not looked at; SIZE_MAX:
+ * none. */
 size_t pmp_group_sums_unnamed(struct pmp_group_sums *sums);
-/* What they say of it: does it wait for a lock? */
+/* locked: the names of this entry show that it waits for a lock. */
 void pmp_group_sums_name(struct pmp_group_sums *sums, size_t entry, bool locked);
-/* Entry i is new[i] from now on, if it stays; those that do are in the order that they were
- * in. */
+/* Entry i becomes entry new[i] if stays[i], else it is gone. The order does not change. */
 void pmp_group_sums_renumber(struct pmp_group_sums *sums, const bool *stays,
 			     const uint32_t *new);
 size_t pmp_group_sums_count(const struct pmp_group_sums *sums);
-/* i is below that number. */
+/* i < pmp_group_sums_count(). */
 const struct pmp_group_times *pmp_group_sums_get(const struct pmp_group_sums *sums,
 						 size_t i);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The threads of a pool differ in a number: that is what folds them. */
+/* The names of threads in a pool differ in a number, so numbers are folded. */
 #include "tally/group.h"
 
 #include <stdbool.h>

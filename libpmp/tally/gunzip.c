@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* zlib, with a limit. A file may be several packed ones, one after the other. */
+/* zlib, with a limit. A gzip file may have several members, one after the other. */
 #include "tally/gunzip.h"
 
 #include <limits.h>

@@ -57,7 +57,7 @@ static void renumber(struct pmp_heap_base *base, const uint32_t *numbers)
 {
 	size_t count = 0;
 
-	/* What is written over has been taken before. */
+	/* numbers[i] <= i, so nothing is overwritten before it is read. */
 	for (size_t i = 0; i < base->count; i++) {
 		const struct pmp_heap_counts counts = base->counts[i];
 

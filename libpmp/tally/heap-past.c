@@ -6,9 +6,9 @@
 
 #include "base/clock.h"
 
-#define OFTEN PMP_S	    /* between two moments */
-#define SELDOM (5 * PMP_S)  /* the same of those before */
-#define RECENT (10 * PMP_S) /* this */
+#define OFTEN PMP_S	    /* between two recent moments */
+#define SELDOM (5 * PMP_S)  /* between two older ones */
+#define RECENT (10 * PMP_S) /* age up to which a moment is recent */
 #define LONGEST (60 * PMP_S)
 
 static void drop(struct pmp_heap_past *past, size_t i)
@@ -40,7 +40,8 @@ bool pmp_heap_past_is_due(const struct pmp_heap_past *past, uint64_t from)
 	return from >= last->from && from - last->from >= OFTEN;
 }
 
-/* The one before a moment answers for it, and the next one is near. */
+/* Can moment i be dropped? The moment before it is used instead; its neighbours must not be
+ * too far apart. */
 static bool is_spare(const struct pmp_heap_past *past, size_t i, uint64_t now)
 {
 	const struct pmp_heap_moment *moments = past->moments;
@@ -56,7 +57,7 @@ static void thin_out(struct pmp_heap_past *past, uint64_t now)
 	for (size_t i = past->count; i-- > 0;)
 		if (is_spare(past, i, now))
 			drop(past, i);
-	/* Whatever the times say, which a process may have made up. */
+	/* The times may be made up by a process, so enforce the limit in any case. */
 	if (past->count == PMP_HEAP_MOMENTS)
 		drop(past, 1);
 }

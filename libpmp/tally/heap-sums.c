@@ -5,10 +5,11 @@
 
 #include "base/clock.h"
 
-/* Without libm: a chance that is small is exact by its series, and doubles from there. */
+/* 1 - exp(-x) without libm: x is halved until the series is exact enough, and the result is
+ * scaled up from there: 1 - exp(-2x) = p * (2 - p). */
 #define SMALL (1.0 / 128)
-#define SIZE_MOST ((UINT64_C(1) << 62) - 1) /* asked for: programs may ask for anything */
-#define CERTAIN 40.0			    /* 1 - exp(-40) is 1 */
+#define SIZE_MOST ((UINT64_C(1) << 62) - 1) /* programs may ask for any size */
+#define CERTAIN 40.0			    /* 1 - exp(-40) is 1 in double precision */
 
 double pmp_heap_chance(uint64_t size, uint64_t rate)
 {
@@ -38,7 +39,7 @@ double pmp_square_root(double square)
 
 	if (!(square > 0))
 		return 0;
-	/* From above: each step is nearer until rounding stops it. */
+	/* Newton's method, from above: each step decreases until rounding stops it. */
 	for (double next = (root + square / root) / 2; next < root;
 	     next = (root + square / root) / 2)
 		root = next;
@@ -162,7 +163,7 @@ void pmp_heap_counts_add(struct pmp_heap_counts *counts,
 	add(&counts->growth_bytes, more->growth_bytes);
 }
 
-/* Sums are at most INT64_MAX. */
+/* Both are at most INT64_MAX. */
 int64_t pmp_heap_change(uint64_t now, uint64_t then)
 {
 	return (int64_t)(now - then);

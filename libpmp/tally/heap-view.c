@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a view reads of a heap; see libpmp-program.h. */
+/* What a view reads from a heap; see libpmp-program.h. */
 #include "base/clock.h"
 #include "base/sized.h"
 #include "libpmp-program.h"
@@ -12,7 +12,7 @@ _Static_assert((int)PMP_LIVE_AGES == (int)PMP_AGES, "there are as many ages");
 
 static const struct pmp_heap_moment nothing;
 
-/* Of programs that have ended nothing changes any more: their last time is now. */
+/* The current time for a view. If all programs have ended, it stops at the last batch. */
 static uint64_t time_of(const struct pmp_heap *heap, uint64_t now)
 {
 	const struct pmp_process_heap *processes;
@@ -25,7 +25,7 @@ static uint64_t time_of(const struct pmp_heap *heap, uint64_t now)
 	return pmp_heap_heard(heap);
 }
 
-/* How all was when the window began. */
+/* The state when the window began. */
 static const struct pmp_heap_moment *moment_of(const struct pmp_heap *heap, uint64_t now,
 					       enum pmp_window window)
 {
@@ -37,7 +37,7 @@ static const struct pmp_heap_moment *moment_of(const struct pmp_heap *heap, uint
 	return was ? was : &nothing;
 }
 
-/* Has nothing been heard for as long? Then nothing has changed. */
+/* Was there no batch during the window? Then nothing has changed in it. */
 static bool is_silent(const struct pmp_heap *heap, uint64_t now, enum pmp_window window)
 {
 	const uint64_t at = time_of(heap, now), heard = pmp_heap_heard(heap);
@@ -70,7 +70,7 @@ static void sum_processes(const struct pmp_heap *heap, struct pmp_live_heap *all
 	all->totals_only = all->processes && !records;
 }
 
-/* was: when the window began; NULL: nothing has changed in it. */
+/* was: sums when the window began; NULL: nothing has changed in it. */
 static void sum_exact(const struct pmp_heap *heap, const struct pmp_heap_exact *was,
 		      struct pmp_live_heap *all)
 {
@@ -86,7 +86,7 @@ static void sum_exact(const struct pmp_heap *heap, const struct pmp_heap_exact *
 	all->frees = exact.frees - was->frees;
 }
 
-/* Since when there are totals. */
+/* The time since when there are totals. */
 static uint64_t first_of(const struct pmp_heap *heap)
 {
 	const struct pmp_process_heap *processes;
@@ -111,7 +111,7 @@ static uint64_t span_of(const struct pmp_heap *heap, uint64_t now, enum pmp_wind
 	const uint64_t at = time_of(heap, now), first = first_of(heap);
 	uint64_t from = was->from > first ? was->from : first;
 
-	/* How all was then has been so for a while. */
+	/* A moment may begin before the window. */
 	if (window != PMP_WINDOW_START && at - from > pmp_live_window_times[window])
 		from = at - pmp_live_window_times[window];
 	return at > from ? at - from : 0;
@@ -207,7 +207,7 @@ int pmp_profile_heap_stack(struct pmp_profile *profile, size_t i, uint64_t now,
 	if (i < moment->count)
 		was = moment->was[i];
 	take_values(entry->heap, &was, &all);
-	/* What lives is the same then; what has become of it since is not known. */
+	/* Without a batch in the window, show no change. */
 	if (is_silent(heap, now, window)) {
 		all.live = all.allocated = 0;
 		all.blocks = all.allocs = 0;

@@ -10,7 +10,7 @@
 #include "tally/evict.h"
 #include "tally/group.h"
 
-#define PROCESSES_MAX 1024 /* above that those that have ended are put together */
+#define PROCESSES_MAX 1024 /* beyond it, those that have ended are merged */
 #define MINUTE (60 * PMP_S)
 
 struct pmp_heap {
@@ -20,10 +20,10 @@ struct pmp_heap {
 	size_t process_count, process_capacity;
 	pmp_location *locations; /* of the current event */
 	size_t location_capacity;
-	struct pmp_heap_base *bases; /* that were taken and are not freed yet */
+	struct pmp_heap_base *bases; /* list of those that exist */
 	uint64_t lost;
-	bool saved;		    /* what lives is not made of blocks */
-	struct pmp_heap_past *past; /* NULL: it is not kept */
+	bool saved;		    /* of a saved profile: live sums, but no blocks */
+	struct pmp_heap_past *past; /* NULL: not kept */
 	uint64_t heard;		    /* time of the last batch */
 };
 
@@ -65,7 +65,7 @@ int pmp_heap_keep_past(struct pmp_heap *heap)
 
 /* ---- processes ------------------------------------------------------------------- */
 
-/* The number of one that has not ended, or process_count. */
+/* The index of a process that has not ended; process_count: there is none. */
 static size_t find_process(const struct pmp_heap *heap, pid_t pid)
 {
 	size_t i = 0;
@@ -76,7 +76,7 @@ static size_t find_process(const struct pmp_heap *heap, pid_t pid)
 	return i;
 }
 
-/* One that ended before all others; process_count: there is none. */
+/* The index of the process that ended first; process_count: none has ended. */
 static size_t ended_process(const struct pmp_heap *heap)
 {
 	size_t oldest = heap->process_count;
@@ -92,7 +92,7 @@ static size_t ended_process(const struct pmp_heap *heap)
 	return oldest;
 }
 
-/* At the end: its number, or SIZE_MAX: no memory. */
+/* Append a process. Returns its index; SIZE_MAX: out of memory. */
 static size_t append_process(struct pmp_heap *heap)
 {
 	if (PMP_RESERVE(&heap->processes, &heap->process_capacity,
@@ -102,7 +102,8 @@ static size_t append_process(struct pmp_heap *heap)
 	return heap->process_count++;
 }
 
-/* The number of what stands for processes that have ended, or SIZE_MAX: no memory. */
+/* The index of the entry for merged processes, which is added if missing; SIZE_MAX: out of
+ * memory. */
 static size_t find_others(struct pmp_heap *heap)
 {
 	size_t i = 0;
@@ -154,7 +155,7 @@ static void join_totals(struct pmp_heap_totals *all, const struct pmp_heap_total
 	all->ended = 1;
 }
 
-/* Its stacks stay, but for what lives. */
+/* Merge a process that has ended. Its stacks stay, but their live blocks are dropped. */
 static void join_process(struct pmp_process_heap *others,
 			 const struct pmp_process_heap *process)
 {
@@ -178,7 +179,7 @@ static void join_process(struct pmp_process_heap *others,
 		others->time = process->time;
 }
 
-/* A place for one more: its number, or SIZE_MAX: no memory. */
+/* The index of an unused place for a process; SIZE_MAX: out of memory. */
 static size_t new_process(struct pmp_heap *heap)
 {
 	size_t ended = heap->process_count, others;
@@ -208,7 +209,7 @@ int pmp_heap_add_process(struct pmp_heap *heap, const struct pmp_process_heap *p
 	return 0;
 }
 
-/* Of a batch: its process, or SIZE_MAX: no memory. */
+/* The index of a batch's process; SIZE_MAX: out of memory. */
 static size_t process_of(struct pmp_heap *heap, const struct pmp_heap_batch *batch)
 {
 	size_t i = find_process(heap, batch->pid);
@@ -241,7 +242,7 @@ static bool event_fits(const struct pmp_heap_batch *batch,
 	       (event->thread < batch->thread_count || !batch->thread_count);
 }
 
-/* The entry of its stack, or PMP_ENTRY_NONE: no memory. */
+/* The entry of an event's stack; PMP_ENTRY_NONE: out of memory. */
 static uint32_t entry_of(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 			 const struct pmp_heap_event *event,
 			 struct pmp_symbolizer *symbolizer)
@@ -311,7 +312,8 @@ uint64_t pmp_process_heap_calls(const struct pmp_process_heap *process)
 	return process->earlier_calls + calls_of(&process->totals);
 }
 
-/* Of one that runs a few are on their way. */
+/* While the process runs, calls and records cannot be compared: some records are still in
+ * transit. */
 uint64_t pmp_process_heap_missing(const struct pmp_process_heap *process)
 {
 	const uint64_t calls = pmp_process_heap_calls(process),
@@ -330,7 +332,7 @@ uint64_t pmp_process_heap_stackless(const struct pmp_process_heap *process)
 	return pmp_count_sum(process->earlier_stackless, process->totals.stackless);
 }
 
-/* Its program is another one from now on. */
+/* The process has executed another program. */
 static void start(struct pmp_heap *heap, uint32_t number)
 {
 	struct pmp_process_heap *process = &heap->processes[number];
@@ -346,7 +348,7 @@ static void start(struct pmp_heap *heap, uint32_t number)
 	process->totals = (struct pmp_heap_totals){ 0 };
 }
 
-/* A block of its stack, or what else has happened there. */
+/* Add an event to its stack. */
 static int add_to_stack(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 			uint32_t process, const struct pmp_heap_event *event,
 			struct pmp_symbolizer *symbolizer)
@@ -392,7 +394,7 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 	}
 }
 
-/* How all is has been so since something was heard last. 0 or PMP_ENOMEM. */
+/* Keep the current state, which has not changed since the last batch. 0 or PMP_ENOMEM. */
 static int keep_moment(struct pmp_heap *heap)
 {
 	const struct pmp_heap_exact exact = pmp_heap_exact(heap);
@@ -401,7 +403,8 @@ static int keep_moment(struct pmp_heap *heap)
 	return pmp_heap_past_keep(heap->past, heap->heard, &exact, &heap->entries);
 }
 
-/* What was counted of a process before it was heard of has not come in any window. */
+/* After the first batch of a process that has been counting for a while, start the past
+ * again: what was counted before that batch belongs to no window. */
 static int begin_past(struct pmp_heap *heap, const struct pmp_process_heap *process)
 {
 	if (process->first != process->time || !process->totals.start ||
@@ -452,7 +455,8 @@ uint64_t pmp_process_heap_time(const struct pmp_process_heap *process, uint64_t 
 									: now;
 }
 
-/* One to two minutes old, of so much time in which they can have become that. */
+/* The bytes per second of a block that is one to two minutes old: its bytes, divided by the
+ * part of that minute for which the process has been recorded. */
 static uint64_t survived(const struct pmp_process_heap *process,
 			 const struct pmp_block *block, uint64_t now, uint64_t age)
 {
@@ -485,7 +489,7 @@ static void sum_blocks(struct pmp_heap *heap, uint64_t now, uint64_t at_least)
 	}
 }
 
-/* Of a saved profile: what is in ages that start at that one or later. */
+/* In a saved profile: sum up the ages[] that start at `at_least` or later. */
 static void sum_ages(struct pmp_heap *heap, uint64_t at_least)
 {
 	for (size_t i = 0; i < heap->entries.count; i++) {
@@ -605,7 +609,7 @@ uint64_t pmp_heap_stackless(const struct pmp_heap *heap)
 	return stackless;
 }
 
-/* Each process says how many there were of all by then. */
+/* Each process has the total of all processes so far, so the maximum is the newest. */
 uint64_t pmp_heap_unrecorded(const struct pmp_heap *heap)
 {
 	uint64_t most = 0;
@@ -626,7 +630,7 @@ uint64_t pmp_heap_size(const struct pmp_heap *heap)
 	       (heap->past ? pmp_heap_past_size(heap->past) : 0);
 }
 
-/* Count the entries again, those that do not stay as the sum of their process. */
+/* Count the entries again; those that do not stay go into the sum of their process. */
 static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
 		       const bool *stays, uint32_t *numbers)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times in buckets; for how long threads were stopped. */
+/* Times in buckets; used for how long threads were stopped. */
 #include "tally/histogram.h"
 
 #include <stddef.h>

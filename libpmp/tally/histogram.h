@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A distribution of times in memory of fixed size. Buckets are exact below 16 ns, then there
- * are 16 to each power of two: a percentile is off by at most 1/16, whatever its size.
+ * A distribution of times in memory of fixed size. Buckets are exact below 16 ns; above,
+ * each power of two has 16, so a percentile is off by at most 1/16 of its value.
  */
 #ifndef PMP_TALLY_HISTOGRAM_H
 #define PMP_TALLY_HISTOGRAM_H
@@ -19,10 +19,10 @@ struct pmp_histogram {
 };
 
 void pmp_histogram_add(struct pmp_histogram *histogram, uint64_t value);
-/* The value that percent of all values do not exceed; 0 when there are none. */
+/* The value that `percent` of all values do not exceed; 0 if there are none. */
 uint64_t pmp_histogram_percentile(const struct pmp_histogram *histogram,
 				  unsigned percent);
-/* How many values are not above this one; those in its own bucket are not counted. */
+/* The number of values in the buckets below that of this value. */
 uint64_t pmp_histogram_within(const struct pmp_histogram *histogram, uint64_t value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Of each process the threads of its last sample are kept, as they were then: what is the
- * same in the next one is not written down again.
+ * For each process, the threads of its last sample are kept, so that only what differs in
+ * the next sample is recorded.
  */
 #include "tally/history.h"
 
@@ -14,7 +14,7 @@
 #include "tally/stack-table.h"
 
 #define SEGMENT_TIME (10 * PMP_S)
-#define SEGMENT_SHARE 16 /* of all memory, at most for one */
+#define SEGMENT_SHARE 16 /* at most this part of all memory for one segment */
 #define GONE UINT32_MAX	 /* entry of a thread that is not in the next sample */
 
 /* A thread of the last sample; flags as in a change. */
@@ -26,7 +26,7 @@ struct history_thread {
 struct history_process {
 	uint64_t pid;	  /* first, see base/search.h */
 	uint64_t time;	  /* of its last sample; 0: there was none */
-	uint64_t segment; /* number of the last one that has all of its threads */
+	uint64_t segment; /* number of the last one that it has a sample in */
 	struct history_thread *threads, *next;
 	size_t count, capacity, next_capacity;
 };
@@ -36,12 +36,12 @@ struct pmp_history {
 	bool losses;
 	struct pmp_segment *segments;
 	size_t count, capacity;
-	uint64_t number; /* of the newest segment, from 1 on */
+	uint64_t number; /* of the newest segment, starting at 1 */
 	uint64_t size;	 /* of all segments, in bytes */
-	bool gap;	 /* something could not be written down */
+	bool gap;	 /* something could not be recorded */
 	struct history_process *processes;
 	size_t process_count, process_capacity;
-	size_t current;	 /* of them, the one of the sample */
+	size_t current;	 /* index of the process of the current sample */
 	uint32_t *spare; /* numbers of threads that have ended */
 	size_t spare_count, spare_capacity;
 	size_t thread_count;
@@ -120,7 +120,7 @@ const struct pmp_past_sample *pmp_history_at(const struct pmp_history *history,
 			*changes = segment->changes + position->change;
 			return &segment->samples[position->sample];
 		}
-		/* More may be added to the newest. */
+		/* More samples may be added to the newest segment. */
 		if (segment->number == history->number)
 			return NULL;
 		position->sample = position->change = 0;
@@ -160,7 +160,7 @@ static void shrink_array(void *array, size_t *capacity, size_t count, size_t siz
 	*capacity = count;
 }
 
-/* Nothing is added to the newest any more. */
+/* Trim the newest segment, to which nothing will be added any more. */
 static void close_segment(struct pmp_history *history)
 {
 	struct pmp_segment *segment = newest(history);
@@ -252,7 +252,7 @@ static void add_change(struct pmp_history *history, const struct pmp_change *cha
 
 /* ---- processes, numbers of threads --------------------------------------------------- */
 
-/* Its index, or SIZE_MAX. */
+/* The index of a process; SIZE_MAX: not known. */
 static size_t find_process(const struct pmp_history *history, pid_t pid)
 {
 	size_t after = pmp_search_after(history->processes, history->process_count,
@@ -301,7 +301,7 @@ int pmp_history_begin(struct pmp_history *history, const struct pmp_sample *samp
 	process = &history->processes[history->current];
 	if (is_over(history, sample->time) && open_segment(history, sample))
 		return PMP_ENOMEM;
-	/* Two for each thread, one for each that is gone, stops, losses. */
+	/* Two changes for each thread, one for each that is gone; stops; losses. */
 	most = 2 * threads + process->count + threads / 3 + 2;
 	if (PMP_RESERVE(&process->next, &process->next_capacity, threads) ||
 	    PMP_RESERVE(&history->spare, &history->spare_capacity,
@@ -310,8 +310,8 @@ int pmp_history_begin(struct pmp_history *history, const struct pmp_sample *samp
 	return reserve_changes(history, most);
 }
 
-/* The threads of a sample with their numbers, in process->next; those of the last one that
- * are not there any more are marked. */
+/* Put the threads of a sample with their numbers into process->next, and mark those of the
+ * last sample that are gone. */
 static void number_threads(struct pmp_history *history, struct history_process *process,
 			   const struct pmp_sample *sample)
 {
@@ -346,7 +346,7 @@ static uint32_t flags_of(const struct history_process *process,
 	       root << PMP_CHANGE_ROOT_SHIFT;
 }
 
-/* What does not fit into one change. */
+/* Add what does not fit into one change. */
 static void add_more(struct pmp_history *history, uint64_t wall, uint64_t cpu)
 {
 	const struct pmp_change more = {
@@ -360,7 +360,7 @@ static void add_more(struct pmp_history *history, uint64_t wall, uint64_t cpu)
 		add_change(history, &more);
 }
 
-/* all: also a thread that has not changed. */
+/* all: record the thread even if it has not changed. */
 static void add_thread(struct pmp_history *history, struct history_process *process,
 		       size_t i, const struct pmp_history_find *find, uint64_t passed,
 		       bool all)
@@ -380,7 +380,7 @@ static void add_thread(struct pmp_history *history, struct history_process *proc
 	thread->entry = find->entry;
 	thread->flags = flags;
 	add_change(history, &change);
-	/* One that was not in the last sample has more time than its process. */
+	/* The difference is 0, unless the thread was not in its process's last sample. */
 	add_more(history, find->wall - passed, find->cpu);
 }
 
@@ -389,7 +389,7 @@ static uint32_t narrow(uint64_t value)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* The times for which threads were stopped, three in a change. */
+/* Add the times for which threads were stopped, three to a change. */
 static void add_stops(struct pmp_history *history, const struct pmp_sample *sample)
 {
 	const struct pmp_change none = { .flags = PMP_CHANGE_STOPS };
@@ -437,7 +437,7 @@ static void add_losses(struct pmp_history *history, const struct pmp_sample *sam
 	add_change(history, &losses);
 }
 
-/* Last in a sample, as others may have been charged to them so far. */
+/* These come last in a sample: until then, time of other threads may be charged to them. */
 static void add_gone(struct pmp_history *history, const struct history_process *process)
 {
 	for (size_t i = 0; i < process->count; i++) {
@@ -509,7 +509,8 @@ void pmp_history_forget(struct pmp_history *history, pid_t pid)
 	past.time = process->time;
 	for (size_t k = 0; k < process->count; k++)
 		process->threads[k].entry = GONE;
-	/* Without room to say so, the past has a gap here: its threads would go on in it. */
+	/* Without room to record the end, leave a gap, or its threads would seem to go
+	 * on. */
 	if (!history->count || reserve_changes(history, process->count)) {
 		history->gap = true;
 		for (size_t k = 0; k < process->count; k++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Samples are counted, each thread of each of them. */
+/* Counting the threads of samples. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,11 +8,11 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define RATE_TIME PMP_S /* what CPU time and switches are measured over */
+#define RATE_TIME PMP_S /* period for measuring CPU time and switches */
 
 /* ---- a thread ------------------------------------------------------------------ */
 
-/* CPU time and times put on a CPU since the mark, which moves on each second. */
+/* Measure CPU time and run counts since the mark, which moves on each second. */
 static void measure(struct pmp_counted_thread *thread, const struct pmp_thread *now,
 		    uint64_t time)
 {
@@ -64,7 +64,7 @@ static bool same_state(const struct pmp_counted_counter *one,
 	return one->state == other->state && one->lock == other->lock;
 }
 
-/* The counter of a thread now, or PMP_INTERN_NONE: no memory. */
+/* The current counter of a thread; PMP_INTERN_NONE: out of memory. */
 static uint32_t find_counter(struct pmp_live *live, uint32_t row,
 			     const struct pmp_thread *thread,
 			     const pmp_location *locations)
@@ -74,7 +74,7 @@ static uint32_t find_counter(struct pmp_live *live, uint32_t row,
 					    .lock = live->threads[row].lock };
 	uint32_t id = live->threads[row].counter;
 
-	/* A sample may have been lost in between: then it is not the stack of that one. */
+	/* If a sample was lost in between, the reading is not that of the row's counter. */
 	if (thread->obtained == PMP_UNCHANGED && id != PMP_INTERN_NONE &&
 	    thread->reading && thread->reading == live->threads[row].reading &&
 	    same_state(&live->counters[id], &like))
@@ -84,7 +84,8 @@ static uint32_t find_counter(struct pmp_live *live, uint32_t row,
 					     : pmp_live_find_counter(live, &like);
 }
 
-/* Mostly it is the row that thread i of the last sample had. PMP_INTERN_NONE: no memory. */
+/* The row of a thread, mostly that of thread i in the last sample. PMP_INTERN_NONE: out of
+ * memory. */
 static uint32_t find_row(struct pmp_live *live, size_t i, uint32_t process, pid_t tid)
 {
 	const struct pmp_thread_key key = { .process = process, .tid = tid };
@@ -98,7 +99,8 @@ static uint32_t find_row(struct pmp_live *live, size_t i, uint32_t process, pid_
 	return pmp_live_find_thread(live, &key);
 }
 
-/* Thread i of a sample: what it is counted in. passed: since the process's last sample. */
+/* Find what thread i of the sample is counted in. passed: time since the process's last
+ * sample. */
 static int find_thread(struct pmp_live *live, size_t i, uint32_t process, uint64_t passed,
 		       const pmp_location *locations)
 {
@@ -125,7 +127,7 @@ static int find_thread(struct pmp_live *live, size_t i, uint32_t process, uint64
 	return 0;
 }
 
-/* All of them, once it is known that nothing fails any more. */
+/* Count all threads, when nothing can fail any more. */
 static void count_threads(struct pmp_live *live, const struct pmp_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
@@ -161,7 +163,7 @@ static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 	return 0;
 }
 
-/* The sample has been counted in its process. */
+/* Count the sample itself, in its process and in the windows. */
 static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
 		       uint32_t process)
 {
@@ -171,7 +173,7 @@ static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
 	owner->seen = sample->time;
 	owner->last.size = sizeof(owner->last);
 	pmp_sample_info(sample, &owner->last);
-	owner->last.name = NULL; /* that one is freed with the sample */
+	owner->last.name = NULL; /* the sample's name is freed with it */
 	owner->samples++;
 	for (int i = 0; i < PMP_WINDOW_COUNT; i++) {
 		live->windows[i].samples++;
@@ -212,7 +214,7 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 	pmp_live_drop_peers(live, &pid);
 	pmp_wait_histories_drop(&live->histories, pid);
 	pmp_history_forget(live->past, pid);
-	/* Its threads are not there any more, and do not count as if they were. */
+	/* Its threads are gone: they must not appear as present. */
 	if (id == PMP_INTERN_NONE)
 		return;
 	live->processes[id].last =

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory of a view is bounded: threads and processes that come and go are put together by
- * name once they have been gone for longer than any window. When there are too many
- * stacks, those that are counted least, and in no window, are counted as one. All tables
- * are made again then.
+ * The memory of a view is bounded: threads and processes are merged by name once they have
+ * been gone for longer than any window. When there are too many stacks, those with the
+ * lowest counts, and in no window, are merged into one. All tables are rebuilt then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +14,11 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define THREADS_MAX 16384  /* rows; more, and the ended are put together */
+#define THREADS_MAX 16384  /* rows; beyond it, those that have ended are merged */
 #define PROCESSES_MAX 4096 /* likewise */
-#define ENDED_MAX 4096	   /* names of threads that have ended; more are one */
-#define ENDED_TIME (PMP_LIVE_WINDOW_MAX + PMP_S) /* no window has them any more */
-#define MERGE_TIME (10 * PMP_S) /* at least, between two times of putting together */
+#define ENDED_MAX 4096	   /* names of ended threads, or processes; then "[others]" */
+#define ENDED_TIME (PMP_LIVE_WINDOW_MAX + PMP_S) /* gone from all windows after this */
+#define MERGE_TIME (10 * PMP_S)			 /* at least between two merges */
 
 static void add_samples(struct pmp_counted_process *to,
 			const struct pmp_counted_process *from)
@@ -31,8 +30,8 @@ static void add_samples(struct pmp_counted_process *to,
 	}
 }
 
-/* Those that have ended are put together by name, and when there are many names as
- * "[others]". live has those that are moved already. */
+/* Move a process to the tables of live; returns its new index. Those that have ended are
+ * merged by name, and beyond a number of names into "[others]". */
 static uint32_t move_process(struct pmp_live *live, const struct pmp_counted_process *old,
 			     uint64_t now)
 {
@@ -59,7 +58,7 @@ static uint32_t move_process(struct pmp_live *live, const struct pmp_counted_pro
 	return id;
 }
 
-/* The row that a thread has after those that have ended were put together. */
+/* Move a thread, likewise; returns its new row. */
 static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thread *old,
 			    uint32_t process, uint64_t now)
 {
@@ -70,9 +69,9 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 
 	if (ended || !old->tid) {
 		key.tid = 0;
-		/* The threads of a pool are one row when they are gone. */
+		/* The threads of a pool become one row when they have ended. */
 		pmp_group_fold(old->name, key.name, sizeof(key.name));
-		/* Each has a name of its own. */
+		/* Names may be all different. */
 		if (live->ended_count >= ENDED_MAX &&
 		    pmp_intern_find(live->thread_keys, &key, sizeof(key)) ==
 			    PMP_INTERN_NONE)
@@ -90,7 +89,7 @@ static uint32_t move_thread(struct pmp_live *live, const struct pmp_counted_thre
 		live->info.merged++;
 	live->threads[id].process = process;
 	live->threads[id].counter = PMP_INTERN_NONE;
-	/* They have other numbers now; the next sample has them again. */
+	/* Rows have moved; the next sample sets the holder again. */
 	live->threads[id].holder = PMP_INTERN_NONE;
 	return id;
 }
@@ -101,7 +100,7 @@ static void add_longest(struct pmp_longest *to, const struct pmp_longest *from,
 	pmp_longest_add(to, window, now, pmp_longest_get(from, window, now));
 }
 
-/* What the old counter has of its lock goes to the new one. */
+/* Add the old counter's wait times to the new one. */
 static void add_wait_times(struct pmp_live_wait_times *to,
 			   const struct pmp_live_wait_times *from, uint64_t now)
 {
@@ -128,7 +127,7 @@ static void add_counts(struct pmp_live *live, uint32_t id, const struct pmp_live
 
 	to->syscall = from->syscall;
 	to->count += from->count;
-	/* Its process may have other sums now. */
+	/* The sums of its process may have changed, so convert what is before a window. */
 	for (int i = PMP_WINDOW_MINUTE; i < PMP_WINDOW_COUNT; i++) {
 		const enum pmp_window window = (enum pmp_window)i;
 
@@ -145,7 +144,7 @@ static void add_counts(struct pmp_live *live, uint32_t id, const struct pmp_live
 			       live->info.time);
 }
 
-/* How much a stack is worth to be kept. */
+/* How much a stack is worth keeping. */
 struct worth {
 	uint64_t recent, count;
 	uint32_t stack;
@@ -162,7 +161,7 @@ static int compare_worth(const void *a, const void *b)
 	return (one->stack < other->stack) - (one->stack > other->stack);
 }
 
-/* Set stays[i] of the half of all stacks that are worth most; 0 is one of them. */
+/* Set stays[i] of the half of all stacks that are worth most, among them stack 0. */
 static int choose_stacks(const struct pmp_live *live, uint32_t *stays)
 {
 	size_t count = pmp_intern_count(live->stack_keys);
@@ -193,8 +192,8 @@ static bool has_many_stacks(const struct pmp_live *live)
 	       pmp_intern_count(live->stack_keys) >= PMP_LIVE_STACKS_MAX;
 }
 
-/* Put the stacks, or half of them if they are many, into the new table. stacks[i]
- * becomes the new number of stack i, 0 for those that are left out. */
+/* Put all stacks, or half of them if `many`, into the new table. stacks[i] becomes the new
+ * number of stack i; 0: it was left out. */
 static int move_stacks(struct pmp_live *live, const struct pmp_live *old, bool many,
 		       uint32_t *stacks)
 {
@@ -254,7 +253,7 @@ static int move_counters(struct pmp_live *live, const struct pmp_live *old,
 	return 0;
 }
 
-/* Fill the new tables, which are empty but for stacks, from the old ones. */
+/* Fill the new tables, of which only stacks is filled, from the old ones. */
 static int move_all(struct pmp_live *live, const struct pmp_live *old, uint64_t now,
 		    const struct moves *moves)
 {
@@ -290,7 +289,7 @@ static void free_tables(struct pmp_live *live)
 	free(live->waits);
 }
 
-/* Empty ones. False: no memory. */
+/* Make empty tables. False: out of memory. */
 static bool make_tables(struct pmp_live *live)
 {
 	live->process_keys = pmp_intern_new();
@@ -309,8 +308,8 @@ static bool make_tables(struct pmp_live *live)
 	       live->counter_keys;
 }
 
-/* Put processes and threads together that ended before any window starts, and the lesser
- * half of the stacks if they are too many. On failure all is as before. */
+/* Merge processes and threads that ended before any window and, if `many`, the half of the
+ * stacks that is worth least. On failure nothing changes. */
 static int merge(struct pmp_live *live, bool many)
 {
 	struct pmp_live new = *live;

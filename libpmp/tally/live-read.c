@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a view reads of what was counted; see libpmp.h. */
+/* What a view reads; see libpmp-program.h. */
 #include <string.h>
 
 #include "libpmp-program.h"
@@ -66,7 +66,7 @@ static const char *call_name(const struct pmp_live *live, int number)
 	return name ? name : "";
 }
 
-/* Not for the end of a thread, nor for an event. */
+/* Does it wait for a lock, rather than for the end of a thread or an event? */
 static bool waits_for_lock(const struct pmp_live *live, uint32_t lock)
 {
 	return lock != PMP_LOCK_NONE &&
@@ -92,7 +92,7 @@ static enum pmp_held held_as(const struct pmp_counted_thread *thread)
 	}
 }
 
-/* The thread that has taken what a thread waits for; it was in the last sample. */
+/* The row of the thread that has taken what a thread waits for, or SIZE_MAX. */
 static size_t taker_of(const struct pmp_live *live, const struct pmp_counted_thread *row)
 {
 	const struct pmp_thread_key key = { .process = row->process, .tid = row->taker };
@@ -103,7 +103,7 @@ static size_t taker_of(const struct pmp_live *live, const struct pmp_counted_thr
 	return id == PMP_INTERN_NONE ? SIZE_MAX : id;
 }
 
-/* Until the end of the last sample of its process; 0: of no time. */
+/* The time from `since` to the end of the process's last sample; since 0: 0. */
 static uint64_t time_since(const struct pmp_counted_process *process, uint64_t since)
 {
 	uint64_t now = process->last.time + process->last.duration;

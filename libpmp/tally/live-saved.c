@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A saved profile for a view: it comes as entries, which know no time. There is no log of
- * them, and only what was counted since the start.
+ * A saved profile for a view. It consists of entries, which have no times, so there is no
+ * history and no window but that since the start.
  */
 #include <limits.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define PROCESSES_MAX 256	       /* more, and */
-#define SAVED_THREADS_MAX (64u * 1024) /* more threads are counted as one */
+#define PROCESSES_MAX 256	       /* further ones are merged */
+#define SAVED_THREADS_MAX (64u * 1024) /* likewise */
 
 static void cut_text(char *to, const char *from, size_t size)
 {
@@ -22,7 +22,7 @@ static void cut_text(char *to, const char *from, size_t size)
 	memset(to + length, 0, size - length);
 }
 
-/* Processes are the same if their ids and names are. */
+/* Processes are the same if both pid and name are. */
 static uint32_t find_saved_process(struct pmp_live *live, const struct pmp_entry *entry)
 {
 	struct pmp_process_key key = { .pid = entry->pid };
@@ -72,7 +72,7 @@ static void add_times(struct pmp_counted_thread *thread, const struct pmp_entry 
 	thread->obtained = PMP_OBTAINED_UNKNOWN;
 }
 
-/* A thread is shown with what it was found at most often. */
+/* A thread is shown with what it was found doing most often. */
 static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 			const struct pmp_entry *entry)
 {
@@ -92,8 +92,8 @@ static void count_saved(struct pmp_live *live, uint32_t row, uint32_t id,
 	cut_text(thread->reason, entry->reason, sizeof(thread->reason));
 }
 
-/* With its holder, as there is nothing but the most frequent one to show. False: no
- * memory. */
+/* Find the lock of an entry, together with its holder, as a thread is shown only with its
+ * most frequent wait. False: out of memory. */
 static bool find_saved_lock(struct pmp_live *live, const struct pmp_entry *entry,
 			    uint32_t *number)
 {
@@ -148,7 +148,7 @@ void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
 {
 	live->windows[PMP_WINDOW_START].samples += samples;
 	live->windows[PMP_WINDOW_START].span += duration;
-	/* A snapshot is of one process: each is taken to have as many. */
+	/* A snapshot is of one process; assume the same number for each process. */
 	for (size_t i = 0; i < live->process_count; i++)
 		live->processes[i].samples =
 			live->windows[PMP_WINDOW_START].samples / live->process_count;

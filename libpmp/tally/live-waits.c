@@ -7,7 +7,7 @@
 #include "tally/live-tables.h"
 #include "tally/live.h"
 
-#define CHAIN_MAX 32 /* threads from one that waits to the one that has to finish first */
+#define CHAIN_MAX 32  /* threads from a waiter to the one that has to finish first */
 #define CIRCLE_MAX 64 /* threads in a deadlock */
 
 /* ---- other processes ---------------------------------------------------------- */
@@ -41,7 +41,8 @@ static struct pmp_live_peers *add_peers(struct pmp_live *live, pid_t pid)
 	return &live->peers[live->peer_count++];
 }
 
-/* A sample without any may be one for which they were not looked for. */
+/* A sample without outsides may be one for which they were not looked for, so it does not
+ * replace those of an earlier one. */
 int pmp_live_keep_peers(struct pmp_live *live, const struct pmp_sample *sample)
 {
 	struct pmp_live_peers *peers = find_peers(live, sample->pid);
@@ -96,7 +97,7 @@ static bool has_run(const struct pmp_counted_thread *thread, const struct pmp_th
 	       (!now->runs || now->runs != thread->runs + stopped);
 }
 
-/* The same wait as in its last sample: it has not run since. */
+/* Is it still in the wait of its last sample, without having run since? */
 static bool waits_on(const struct pmp_counted_thread *thread,
 		     const struct pmp_thread *now)
 {
@@ -104,8 +105,8 @@ static bool waits_on(const struct pmp_counted_thread *thread,
 	       thread->wait.object == now->wait.object && !has_run(thread, now);
 }
 
-/* What it waited for outside of its process it waits for still, though that is not looked
- * for in each sample. */
+/* Does it still wait for something outside of its process? That is not looked for in each
+ * sample. */
 static bool keeps_waiting(const struct pmp_live *live,
 			  const struct pmp_counted_thread *thread,
 			  const struct pmp_thread *now)
@@ -115,7 +116,7 @@ static bool keeps_waiting(const struct pmp_live *live,
 	       !live->sample_locks.sample->outside_count && !has_run(thread, now);
 }
 
-/* What it waits for, whoever holds that. False: no memory. */
+/* The lock that thread i waits for, whoever holds it. False: out of memory. */
 static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 {
 	struct pmp_lock lock;
@@ -127,14 +128,14 @@ static bool find_lock(struct pmp_live *live, size_t i, uint32_t *number)
 	lock.free_as = 0;
 	lock.holder = 0;
 	lock.holder_name = "";
-	/* Each file has a row; of the others all of a kind are one. */
+	/* Each file has a row of its own; of other outsides, each kind has one. */
 	if (lock.kind == PMP_WAIT_FILE)
 		lock.address = live->sample_locks.sample->threads[i].wait.object;
 	*number = pmp_locks_add(live->locks, &lock);
 	return *number != PMP_LOCK_NONE;
 }
 
-/* What several samples say of the wait of thread i. */
+/* What several samples tell about the wait of thread i. */
 static void infer(struct pmp_live *live, struct pmp_counted_thread *thread, size_t i,
 		  uint64_t time)
 {
@@ -165,7 +166,7 @@ bool pmp_live_take_wait(struct pmp_live *live, uint32_t row, size_t i, uint64_t 
 	} else {
 		if (!find_lock(live, i, &thread->lock))
 			return false;
-		/* It may have slept there for long before. */
+		/* It may have been asleep long before this sample. */
 		thread->wait_since = now->asleep_since && now->asleep_since < time
 					     ? now->asleep_since
 					     : time;
@@ -202,7 +203,7 @@ void pmp_live_count_wait(struct pmp_live *live, const struct pmp_counted_counter
 	}
 }
 
-/* The thread that thread i of the sample waits for. */
+/* The row of the thread that thread i of the sample waits for, or PMP_INTERN_NONE. */
 static uint32_t find_holder(const struct pmp_live *live, size_t i)
 {
 	size_t holder = pmp_sample_locks_holder(&live->sample_locks, i);
@@ -215,7 +216,8 @@ static bool is_deadlocked(const struct pmp_live *live, uint32_t row)
 	return live->threads[row].wait.flags & PMP_WAIT_DEADLOCK;
 }
 
-/* It waits for all on its way to the root, or to the first of a circle. */
+/* Count a thread as behind all threads on its way to the root, or to the first thread of a
+ * cycle. */
 static void count_behind(struct pmp_live *live, uint32_t row)
 {
 	uint32_t at = live->threads[row].holder;
@@ -228,7 +230,7 @@ static void count_behind(struct pmp_live *live, uint32_t row)
 	}
 }
 
-/* How many threads are in the circle of which it is the first one; else 0. */
+/* The number of threads in the cycle in which this row is the lowest; else 0. */
 static uint32_t circle_from(const struct pmp_live *live, uint32_t row)
 {
 	uint32_t at = row;
@@ -243,7 +245,8 @@ static uint32_t circle_from(const struct pmp_live *live, uint32_t row)
 	return 0;
 }
 
-/* All of them wait for each other, and so for themselves; who waits for one does for all. */
+/* Threads in a cycle wait for each other, and so for themselves; a thread that waits for
+ * one of them waits for all. */
 static void join_circle(struct pmp_live *live, uint32_t first, uint32_t count)
 {
 	uint32_t behind = count, at = first;

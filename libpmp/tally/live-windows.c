@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window of time has what was counted since the start but for what was counted before
- * it. The history says what that is: its oldest samples leave a window one by one. A
- * thread is counted when it leaves a counter, for all samples until then: what stays as it
- * is costs nothing.
+ * A window has what was counted since the start minus what was counted before the window.
+ * The latter comes from the history, whose oldest samples leave a window one by one. A
+ * thread is counted when it leaves a counter, for all samples until then, so a thread that
+ * stays in its counter costs nothing.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ uint64_t pmp_live_finds(const struct pmp_live *live, uint32_t counter,
 		return counted->count;
 	if (live->saved)
 		return 0;
-	/* No window has so many that 32 bits would not do. */
+	/* 32 bits are enough for the finds in a window. */
 	samples = (uint32_t)owner_of(live, counted)->before[window].samples;
 	return (uint32_t)counted->count - before->count - before->threads * samples;
 }
@@ -61,7 +61,7 @@ uint64_t pmp_live_delay(const struct pmp_live *live, uint32_t counter,
 
 /* ---- samples leave it --------------------------------------------------------------- */
 
-/* A thread is not counted in it any more. */
+/* From now on a thread is no longer counted in this counter. */
 static void leave_counter(struct pmp_live *live, uint32_t counter, enum pmp_window window)
 {
 	struct pmp_counted_counter *counted = &live->counters[counter];
@@ -87,7 +87,7 @@ void pmp_live_enter(struct pmp_live *live, uint32_t counter, enum pmp_window win
 			threads * owner->before[window].time;
 }
 
-/* to: PMP_INTERN_NONE: it is not there any more. */
+/* Move a thread to the counter `to`; PMP_INTERN_NONE: the thread has ended. */
 static void move_thread(struct pmp_live *live, enum pmp_window window, uint32_t *thread,
 			uint32_t to)
 {
@@ -129,8 +129,8 @@ static void apply(struct pmp_live *live, enum pmp_window window,
 	}
 }
 
-/* Processes are sampled in turn: mostly it is the one of the last sample, or the next one.
- * NULL: it is not known any more. */
+/* Find a process. They are sampled in turn, so it is mostly that of the last sample or the
+ * next one. NULL: it is no longer known. */
 static struct pmp_counted_process *find_process(struct pmp_live *live,
 						struct pmp_live_tail *tail, pid_t pid)
 {
@@ -198,7 +198,7 @@ int pmp_live_make_room(struct pmp_live *live, const struct pmp_sample *sample)
 	}
 	if (code)
 		return PMP_ENOMEM;
-	/* Too much for the history: windows become shorter, and say so. */
+	/* What the history cannot keep leaves the windows, too: their .span shows that. */
 	for (int i = PMP_WINDOW_MINUTE; i < PMP_WINDOW_COUNT; i++)
 		expire(live, (enum pmp_window)i, sample->time, kept);
 	pmp_history_drop(live->past, kept);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts for a view. A counter is of a thread with a stack in a state (running, asleep,
- * waiting for a lock), and has three counts: since the start, and before each of two
- * windows of time, so that a view reads its numbers (live-read.c) without adding anything
- * up. The history of the last minute says what leaves a window (live-windows.c). Samples
- * are counted by live-count.c, a saved profile by live-saved.c.
+ * Counts for a view. There is a counter for each thread, stack and state (running, asleep,
+ * waiting for a lock). It has three counts: since the start, and before each of two
+ * windows, so that a view reads its numbers (live-read.c) without summing up anything. The
+ * history of the last minute tells what leaves a window (live-windows.c). live-count.c
+ * counts samples, live-saved.c a saved profile.
  *
- * Memory is bounded: live-merge.c makes all tables again when there is too much in them.
+ * Memory is bounded: live-merge.c rebuilds all tables when they become too large.
  */
 #include "tally/live.h"
 
@@ -38,7 +38,7 @@ struct pmp_live *pmp_live_new(void)
 	live->stack_keys = pmp_intern_new();
 	live->counter_keys = pmp_intern_new();
 	live->past = pmp_history_new(PMP_LIVE_HISTORY_SIZE, PMP_LIVE_WINDOW_MAX, false);
-	/* Stack 0 stands for all that are too many. */
+	/* Stack 0, made below, stands for all stacks beyond the limit. */
 	live->locks = pmp_locks_new();
 	if (!live->process_keys || !live->thread_keys || !live->stack_keys ||
 	    !live->counter_keys || !live->past || !live->locks ||
@@ -118,7 +118,7 @@ uint32_t pmp_live_find_thread(struct pmp_live *live, const struct pmp_thread_key
 	return id;
 }
 
-/* A new one. There is room for it. */
+/* Add a counter, for which there is room. */
 static void add_counter(struct pmp_live *live, const struct pmp_counter_key *key)
 {
 	uint32_t wait = PMP_INTERN_NONE;

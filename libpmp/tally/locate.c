@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/search.h"
 
-/* Where the heap of Go is, and nothing else: stacks of goroutines lie in it, anywhere. */
+/* The address range of Go's heap, which has goroutines' stacks anywhere in it. */
 #ifdef __aarch64__
 #define GO_HEAP UINT64_C(0x4000000000)
 #else
@@ -15,7 +15,7 @@
 #endif
 #define GO_HEAP_MAX (UINT64_C(1) << 36)
 
-/* Where a thread's stack begins at that time; sorted. */
+/* A thread's stack pointer, where its stack begins. */
 struct pmp_stack_start {
 	uint64_t sp; /* first, see base/search.h */
 	pid_t tid;
@@ -38,7 +38,7 @@ static int compare_stacks(const void *a, const void *b)
 	return (one->sp > other->sp) - (one->sp < other->sp);
 }
 
-/* Those of all threads whose stack pointer is known; only once for a sample. */
+/* List the stacks of all threads whose stack pointer is known, once per sample. */
 static void sort_stacks(struct pmp_locator *locator)
 {
 	const struct pmp_sample *sample = locator->sample;
@@ -55,7 +55,7 @@ static void sort_stacks(struct pmp_locator *locator)
 	qsort(locator->stacks, locator->count, sizeof(*locator->stacks), compare_stacks);
 }
 
-/* Does it lie between a thread's stack pointer and the end of the mapping? */
+/* Is the address between a thread's stack pointer and the end of the mapping? */
 static void find_stack(const struct pmp_locator *locator, uint64_t address,
 		       struct pmp_located_object *object)
 {

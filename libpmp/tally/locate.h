@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where objects lie that threads of a sample wait for: in a module, in the heap, on the
- * stack of one of the threads. */
+/* Where the objects are that threads of a sample wait for: in a module, in the heap, or on
+ * the stack of one of the threads. */
 #ifndef PMP_TALLY_LOCATE_H
 #define PMP_TALLY_LOCATE_H
 
@@ -11,7 +11,7 @@
 
 struct pmp_stack_start;
 
-/* Zero it; it keeps its memory from one sample to the next. */
+/* Zero it. Keeps its memory from one sample to the next. */
 struct pmp_locator {
 	const struct pmp_sample *sample;
 	struct pmp_symbolizer *symbolizer;
@@ -19,11 +19,12 @@ struct pmp_locator {
 	size_t count, capacity;
 };
 
-/* Both are borrowed until the next sample. 0 or PMP_ENOMEM. */
+/* Start a sample. It and the symbolizer are borrowed until the next one. 0 or
+ * PMP_ENOMEM. */
 int pmp_locator_start(struct pmp_locator *locator, const struct pmp_sample *sample,
 		      struct pmp_symbolizer *symbolizer);
-/* An object at an address of the sample's process. Its location is none if it is not
- * known. */
+/* Find the object at an address in the sample's process. If it is not known, its location
+ * is PMP_LOCATION_NONE. */
 void pmp_locator_find(struct pmp_locator *locator, uint64_t address,
 		      struct pmp_located_object *object);
 void pmp_locator_free(struct pmp_locator *locator);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Equal locks have equal bytes: their strings are interned first. */
+/* Strings are interned, so that equal locks have equal bytes. */
 #include "tally/lock-table.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 struct pmp_locks {
 	struct pmp_intern *names;
-	struct pmp_intern *keys; /* struct pmp_lock; the ids are their numbers */
+	struct pmp_intern *keys; /* struct pmp_lock; ids are the numbers of locks */
 };
 
 _Static_assert(sizeof(struct pmp_lock) ==
@@ -39,7 +39,7 @@ void pmp_locks_free(struct pmp_locks *locks)
 	free(locks);
 }
 
-/* NULL: no memory; or, without adding, it is not there. */
+/* NULL: out of memory or, unless add, it is not there. */
 static const char *find_name(struct pmp_locks *locks, const char *name, bool add)
 {
 	uint32_t id = add ? pmp_intern(locks->names, name, strlen(name))
@@ -48,7 +48,7 @@ static const char *find_name(struct pmp_locks *locks, const char *name, bool add
 	return id == PMP_INTERN_NONE ? NULL : pmp_intern_data(locks->names, id, NULL);
 }
 
-/* The key of a lock. False: as above. */
+/* Make the lock its own key. False: as above. */
 static bool make_key(struct pmp_locks *locks, struct pmp_lock *lock, bool add)
 {
 	lock->unused = 0;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* The last part is not complete: the others are as long as the window. */
+/* The last part is incomplete, so all others together have the length of the window. */
 static uint32_t part_of(uint64_t window, uint64_t now)
 {
 	return (uint32_t)(now / (window / (PMP_LONGEST_PARTS - 1)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the reader of saved profiles and what counts them: pprof-read.c calls, and
- * pprof-into.c counts; or they are in two processes, with pprof-serve.c and pprof-remote.c
- * between them.
+ * The interface between the reader of saved profiles, pprof-read.c, and what counts them,
+ * pprof-into.c. If they are in two processes, pprof-serve.c and pprof-remote.c pass the
+ * calls on.
  */
 #ifndef PMP_TALLY_PPROF_CALLS_H
 #define PMP_TALLY_PPROF_CALLS_H
@@ -17,43 +17,44 @@
 #include <string.h>
 
 #define PMP_PPROF_MAPPINGS_MAX ((size_t)16 << 10)
-#define PMP_PPROF_PROCESSES_MAX ((size_t)16 << 10) /* with a heap of their own */
+#define PMP_PPROF_PROCESSES_MAX ((size_t)16 << 10) /* with heap totals */
 #define PMP_PPROF_TABLE_MAX ((size_t)4 << 20)	   /* texts, functions, locations */
 #define PMP_PPROF_SAMPLES_MAX ((size_t)4 << 20)
 #define PMP_PPROF_FRAMES_MAX ((size_t)64 << 10) /* of one stack */
 #define PMP_PPROF_LINES_MAX ((size_t)256)	/* of one location */
 #define PMP_PPROF_NAMES_MAX \
-	((size_t)512 << 20) /* bytes of names, as often as they are used */
+	((size_t)512 << 20) /* bytes of names, counted each time they are used */
 #define PMP_PPROF_LABELS_MAX ((size_t)512 << 20) /* likewise */
-#define PMP_PPROF_PATH_MAX ((size_t)4096) /* bytes, of a mapping; and of its build-id */
+#define PMP_PPROF_PATH_MAX ((size_t)4096) /* bytes of a mapping's path, or build-id */
 
-/* What the reader has to know of the profile. */
+/* What the reader has to know about the profile that it reads for. */
 struct pmp_pprof_want {
 	const char *sample_type; /* see struct pmp_profile_options */
-	bool heap;		 /* what a recorder has written down is counted */
+	bool heap;		 /* heaps are counted */
 	bool no_demangle;
 	const struct pmp_sample_type
-		*counted; /* by what was read before; NULL: nothing was */
+		*counted; /* what earlier files count; NULL: this is the first */
 };
 
-/* All that a call is given is borrowed. */
+/* Everything passed to a call is borrowed. */
 struct pmp_pprof_calls {
-	/* The number of a mapping, of a location: UINT32_MAX, PMP_LOCATION_NONE: no memory. */
+	/* Return the number of a mapping, of a location. UINT32_MAX, PMP_LOCATION_NONE: it
+	 * failed, mostly for want of memory. */
 	uint32_t (*mapping)(void *arg, const struct pmp_mapping *mapping);
 	pmp_location (*location)(void *arg, const struct pmp_first_address *origin,
 				 const struct pmp_frame *frames, size_t count);
-	/* A sample; its locations have numbers that location() has given. 0 or PMP_ENOMEM,
-	 * as the next two. */
+	/* A sample; its locations are numbers that location() returned. 0 or a code of
+	 * libpmp.h, like the next two. */
 	int (*stack)(void *arg, const struct pmp_entry *entry);
 	/* The totals of a process that was recorded. */
 	int (*process)(void *arg, const struct pmp_process_heap *process);
-	/* How the profile came about: the last call. */
+	/* How the profile came about. This is the last call. */
 	int (*end)(void *arg, const struct pmp_profile_info *info,
 		   const struct pmp_metadata *metadata);
 	void *arg;
 };
 
-/* Of the name of its file, which stands for each function that has none. */
+/* The length of a mapping's file name, which stands for each function without a name. */
 static inline size_t pmp_pprof_shown_length(const struct pmp_mapping *mapping)
 {
 	const char *slash = strrchr(mapping->path, '/');
@@ -61,19 +62,19 @@ static inline size_t pmp_pprof_shown_length(const struct pmp_mapping *mapping)
 	return strlen(slash && slash[1] ? slash + 1 : mapping->path);
 }
 
-/* 0 unless it is one that can be added to others. */
+/* Returns value, or 0 if it is too large to be added to others. */
 uint64_t pmp_pprof_positive(uint64_t value);
 
-/* Read a file to its end. 0 or a code of libpmp.h; then refusal has an errno (PMP_EIO), or says
- * what is right but not wanted (PMP_EINVAL). */
+/* Read a file to its end. 0 or a code of libpmp.h; then refusal has the errno (PMP_EIO), or
+ * says why a valid file is refused (PMP_EINVAL, PMP_ELIMIT). */
 int pmp_pprof_read(int fd, const struct pmp_pprof_want *want,
 		   const struct pmp_pprof_calls *calls, struct pmp_error *refusal);
 
-/* What counts into a profile, whose arg it is. */
+/* The calls that count into a profile, which is their arg. */
 struct pmp_pprof_calls pmp_pprof_into(struct pmp_profile *profile);
 
-/* As pmp_pprof_read(), by another process. PMP_ESRCH: it has ended, or makes no sense; refusal says
- * how. */
+/* Like pmp_pprof_read(), but read by another process. PMP_ESRCH: that process has ended or
+ * sent something invalid; refusal says which. */
 struct pmp_namer_calls;
 int pmp_pprof_read_remote(int fd, const struct pmp_namer_calls *namer,
 			  const struct pmp_pprof_want *want,

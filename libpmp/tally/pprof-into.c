@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was read of a saved profile is counted in a profile. */
+/* Counting what is read from a saved profile. */
 #include "tally/pprof-calls.h"
 
 static uint32_t add_mapping(void *arg, const struct pmp_mapping *mapping)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The heap in a saved profile, pmp's or another program's: four values of a stack, and, if
- * pmp has written it, labels with ages and standard errors, and a comment for each process.
+ * The heap in a saved profile, of pmp or another program: four values for each stack and,
+ * if pmp has written it, labels with ages and standard errors, and a comment per process.
  */
 #include <limits.h>
 #include <string.h>
@@ -21,7 +21,7 @@ void pmp_pprof_find_heap(struct pmp_pprof_reader *reader)
 		columns[PMP_HEAP_ALLOC_SPACE] >= 0 || columns[PMP_HEAP_INUSE_SPACE] >= 0;
 	if (reader->columns.has_heap)
 		return;
-	/* What a heap holds: -f objects, and what others make of their old formats. */
+	/* Only what is live: -f objects, and old formats that others have converted. */
 	columns[PMP_HEAP_INUSE_OBJECTS] =
 		pmp_pprof_find_count(reader, "objects", "count");
 	columns[PMP_HEAP_INUSE_SPACE] = pmp_pprof_find_count(reader, "space", "bytes");
@@ -75,7 +75,7 @@ bool pmp_pprof_make_heap(const struct pmp_pprof_reader *reader, const uint64_t *
 	if (!sums->alloc_parts && !sums->alloc_bytes && !sums->live_parts &&
 	    !sums->live_bytes && !sums->failures)
 		return false;
-	/* Of other programs' profiles ages are not known; pmp has none below a second. */
+	/* Profiles of other programs have no ages; pmp leaves out ages below a second. */
 	if (!reader->recorded || !sums->live_parts)
 		return true;
 	sums->oldest = heap->age;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples of a saved profile: each is decoded and counted; the locations it has are
- * decoded when they occur for the first time.
+ * The samples of a saved profile. Each is decoded and counted; a location is decoded when
+ * it first occurs.
  */
 #include "tally/pprof-read.h"
 
@@ -17,7 +17,8 @@
 
 /* ---- locations --------------------------------------------------------------- */
 
-/* Paths and build-ids are kept for each mapping, though texts are in the file once. */
+/* Paths and build-ids are copied for each mapping, even if they share a text in the file,
+ * so their length has to be limited. */
 static int check_mapping(struct pmp_pprof_reader *reader,
 			 const struct pmp_mapping *mapping)
 {
@@ -28,7 +29,7 @@ static int check_mapping(struct pmp_pprof_reader *reader,
 	return 0;
 }
 
-/* The number of a mapping, UINT32_MAX: no memory. id 0: none is known. */
+/* Set *number for the mapping with an id; id 0: no mapping. 0 or a code of libpmp.h. */
 static int find_mapping(struct pmp_pprof_reader *reader, uint64_t id, uint32_t *number)
 {
 	static const struct pmp_mapping none = { .path = "[unmapped]", .build_id = "" };
@@ -98,7 +99,7 @@ static int read_lines(struct pmp_pprof_reader *reader,
 		reader->names_size +=
 			strlen(frames[i].function) + strlen(linkage) + strlen(file);
 	}
-	/* Without names it is shown by that of its file. */
+	/* Without names it is shown with the name of its file. */
 	if (!message->n_line)
 		reader->names_size += shown_length(reader, message->mapping);
 	if (reader->names_size > PMP_PPROF_NAMES_MAX)
@@ -107,7 +108,7 @@ static int read_lines(struct pmp_pprof_reader *reader,
 	return (int)message->n_line;
 }
 
-/* Names for people, of those that linkers have. Returns count or PMP_ENOMEM. */
+/* Demangle the linkage names. Returns count or PMP_ENOMEM. */
 static int make_readable(struct pmp_pprof_reader *reader, struct pmp_frame *frames,
 			 size_t count)
 {
@@ -135,7 +136,7 @@ static int make_readable(struct pmp_pprof_reader *reader, struct pmp_frame *fram
 	return (int)count;
 }
 
-/* exact: the innermost frame, or the one that a signal has interrupted. */
+/* exact: it is the innermost frame, or one that a signal has interrupted. */
 static int read_location(struct pmp_pprof_reader *reader,
 			 struct pmp_pprof_location *location, bool exact)
 {
@@ -159,7 +160,7 @@ static int read_location(struct pmp_pprof_reader *reader,
 	code = make_readable(reader, frames, (size_t)code);
 	if (code < 0)
 		return code;
-	/* What was demangled is none, and does not stay. */
+	/* A demangled name is no mark, and is only valid until the next location. */
 	if (code == 1 && !origin.pc && frames[0].function != reader->readable.data)
 		location->mark = frames[0].function;
 	location->found[exact] = reader->calls->location(reader->calls->arg, &origin,
@@ -209,7 +210,7 @@ static pid_t id_of(int64_t number)
 	return number > 0 && number <= INT_MAX ? (pid_t)number : 0;
 }
 
-/* Those of what the thread waited for; false: it is another one. */
+/* Read a label about what the thread waited for. false: it is another label. */
 static bool read_wait_label(const char *key, const char *value, int64_t number,
 			    struct pmp_lock *lock)
 {
@@ -229,7 +230,7 @@ static bool read_wait_label(const char *key, const char *value, int64_t number,
 	return true;
 }
 
-/* The labels that pmp writes; others' `thread` is the same. */
+/* Read the labels that pmp writes; other programs use `thread` in the same way. */
 static int read_labels(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample *sample,
 		       struct pmp_entry *entry, struct pmp_lock *lock,
 		       struct pmp_pprof_heap *heap)
@@ -269,15 +270,15 @@ static int read_labels(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample
 	return 0;
 }
 
-/* Is this the mark of an unknown root? Then entry says so, and reason has why it was not
- * stopped. */
+/* Is this a mark in place of the root? Then set entry->end accordingly and, if the thread
+ * was not stopped, reason. */
 static bool read_mark(const char *mark, struct pmp_entry *entry,
 		      char reason[PMP_REASON_SIZE])
 {
 	const char *text = pmp_pprof_after(mark, "[not stopped: ");
 	size_t length = text ? strlen(text) : 0;
 
-	/* Of other programs' profiles it may be a function like others. */
+	/* In profiles of other programs it may be an ordinary function. */
 	if (!strcmp(mark, "[unknown]"))
 		return entry->location_count == 1;
 	if (!strcmp(mark, "[evicted]")) {
@@ -314,7 +315,7 @@ static struct pmp_pprof_location *find_location(struct pmp_pprof_reader *reader,
 	return number == PMP_INTERN_NONE ? NULL : &reader->locations[number];
 }
 
-/* ids: copied, as the arena is used for locations. */
+/* ids: a copy, as decoding locations overwrites the arena. */
 static int read_stack(struct pmp_pprof_reader *reader, const uint64_t *ids, size_t count,
 		      struct pmp_entry *entry, char reason[PMP_REASON_SIZE])
 {
@@ -344,7 +345,7 @@ static int read_stack(struct pmp_pprof_reader *reader, const uint64_t *ids, size
 	return 0;
 }
 
-/* What the program is called when samples do not tell. */
+/* The name of the program, for samples without a label for it. */
 static const char *program_name(const struct pmp_pprof_reader *reader)
 {
 	const char *path = "", *slash;
@@ -357,7 +358,7 @@ static const char *program_name(const struct pmp_pprof_reader *reader)
 	return *path ? path : "[unknown]";
 }
 
-/* What there is of a heap. false: nothing. */
+/* Read the heap values of a sample. false: there are none. */
 static bool read_heap(const struct pmp_pprof_reader *reader,
 		      const Pmp__Pprof__Sample *sample, const struct pmp_pprof_heap *heap,
 		      struct pmp_heap_sums *sums)
@@ -371,7 +372,7 @@ static bool read_heap(const struct pmp_pprof_reader *reader,
 	return pmp_pprof_make_heap(reader, values, heap, sums);
 }
 
-/* Count what was read of a sample, with its stack. 0 or a code of libpmp.h. */
+/* Read the stack of a sample and count it. 0 or a code of libpmp.h. */
 static int count_sample(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sample *sample,
 			struct pmp_entry *entry)
 {
@@ -388,7 +389,7 @@ static int count_sample(struct pmp_pprof_reader *reader, const Pmp__Pprof__Sampl
 	entry->reason = reason;
 	if (!code)
 		code = reader->calls->stack(reader->calls->arg, entry);
-	entry->reason = ""; /* as the other one goes */
+	entry->reason = ""; /* the local one goes out of scope */
 	reader->counted += entry->count;
 	free(ids);
 	return code;

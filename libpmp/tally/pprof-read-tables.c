@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tables of a saved profile, as they come; locations are only put down here. */
+/* Collecting the tables of a saved profile; locations are decoded later. */
 #include "tally/pprof-read.h"
 
 #include "base/alloc.h"
@@ -40,7 +40,7 @@ static int add_text(struct pmp_pprof_reader *reader, const struct pmp_field *fie
 	return pmp_buf_failed(&reader->texts) ? PMP_ENOMEM : 0;
 }
 
-/* A new id's index in its table. 0, PMP_EFORMAT: 0 or twice, PMP_ENOMEM. */
+/* Add an id, which gets index count. 0; PMP_EFORMAT: it is 0 or a duplicate; PMP_ENOMEM. */
 static int add_id(struct pmp_intern *ids, uint64_t id, size_t count)
 {
 	uint32_t number = pmp_intern(ids, &id, sizeof(id));
@@ -107,7 +107,7 @@ static int add_mapping(struct pmp_pprof_reader *reader, const struct pmp_field *
 	return 0;
 }
 
-/* Only its id is of interest now, which is its first field as a rule. */
+/* Only the id is needed now; it is usually the first field. */
 static int add_location(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_field_walk walk = { field->data, field->data + field->length };
@@ -176,7 +176,7 @@ static int add_comment(struct pmp_pprof_reader *reader, uint64_t number)
 	return 0;
 }
 
-/* One number, or several packed into bytes. */
+/* A single number, or several ones packed. */
 static int add_comments(struct pmp_pprof_reader *reader, const struct pmp_field *field)
 {
 	struct pmp_field_walk walk;

@@ -35,7 +35,7 @@ static uint64_t time_unit(const char *unit)
 	return 0;
 }
 
-/* What is taken of memory, say, has a period in bytes, which is not one of time. */
+/* The period of a memory profile, for instance, is in bytes and not a time. */
 static void find_period(struct pmp_pprof_reader *reader)
 {
 	uint64_t unit = time_unit(pmp_pprof_text(reader, reader->period_unit)), period;
@@ -58,7 +58,7 @@ static void find_time(struct pmp_pprof_reader *reader, const char *name, int *co
 	}
 }
 
-/* What pmp counts of waits; others' values of these names are not meant. */
+/* Name and unit must match: other programs use the same names for other values. */
 int pmp_pprof_find_count(const struct pmp_pprof_reader *reader, const char *name,
 			 const char *unit)
 {
@@ -69,7 +69,7 @@ int pmp_pprof_find_count(const struct pmp_pprof_reader *reader, const char *name
 	return -1;
 }
 
-/* All that was read into a profile counts the same. */
+/* All files that are read into one profile must count the same. */
 static int check_measure(struct pmp_pprof_reader *reader)
 {
 	const struct pmp_sample_type *sample_type = &reader->metadata.sample_type;
@@ -83,7 +83,7 @@ static int check_measure(struct pmp_pprof_reader *reader)
 			     pmp_sample_type_text(counted, other, sizeof(other)));
 }
 
-/* What is counted, and which values are times. */
+/* Find out what is counted, and which values are times. */
 static int find_columns(struct pmp_pprof_reader *reader)
 {
 	const char *wanted = reader->want->sample_type;
@@ -124,7 +124,6 @@ const char *pmp_pprof_after(const char *line, const char *prefix)
 	return strncmp(line, prefix, length) ? NULL : line + length;
 }
 
-/* "name=number" among the words of a comment. */
 void pmp_pprof_take_statistics(const char *line, const char *name, uint64_t *value)
 {
 	size_t length = strlen(name);
@@ -142,7 +141,7 @@ void pmp_pprof_take_statistics(const char *line, const char *name, uint64_t *val
 	}
 }
 
-/* The comments that write/pprof.c makes. */
+/* Read a comment written by write/pprof.c. */
 static int take_comment(struct pmp_pprof_reader *reader, const char *line)
 {
 	struct pmp_profile_info *info = &reader->info;

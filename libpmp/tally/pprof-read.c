@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading saved profiles: those that pmp has written (write/pprof.c), and those of
- * any other program that writes the format of `go tool pprof`. Before it: bytes
- * that cannot be trusted. After it: a profile like any other.
+ * Reading saved profiles: those that pmp has written (write/pprof.c), and those of any
+ * other program that writes the format of `go tool pprof`. Input: untrusted bytes. Output:
+ * a profile like any other.
  *
- * The message is walked twice. First its tables are collected: texts, functions,
- * mappings, locations as the bytes that they are. Then each sample is decoded and
- * counted; the locations it has are decoded when they occur for the first time.
- * Nested messages are decoded one at a time (arena.c): so what a file costs is limited by
- * its length, and that is too.
+ * The message is walked twice. The first walk collects its tables: texts, functions,
+ * mappings, and locations, still encoded. The second one decodes and counts each sample;
+ * a location is decoded when it first occurs. Nested messages are decoded one at a time
+ * (arena.c), so the memory that a file takes is bounded by its length, which is limited.
  */
 #include "tally/pprof-read.h"
 
@@ -21,9 +20,9 @@
 #include "tally/gunzip.h"
 
 #define FILE_MAX ((size_t)256 << 20)
-#define PLAIN_MAX ((size_t)512 << 20) /* unpacked, */
-#define PLAIN_RATIO 512		      /* and so many times the file if larger than */
-#define PLAIN_FREE ((size_t)16 << 20) /* this */
+#define PLAIN_MAX ((size_t)512 << 20) /* decompressed size */
+#define PLAIN_RATIO 512		      /* decompressed size by file size, */
+#define PLAIN_FREE ((size_t)16 << 20) /* enforced beyond this */
 
 static int each_field(struct pmp_pprof_reader *reader, const struct pmp_buf *plain,
 		      int (*take)(struct pmp_pprof_reader *, const struct pmp_field *))
@@ -68,7 +67,7 @@ static int read_plain(struct pmp_pprof_reader *reader, const struct pmp_buf *pla
 		code = each_field(reader, plain, take_sample);
 	if (code)
 		return code;
-	/* What is said of stacks would be no part of another sum. */
+	/* Statistics of stacks are meaningless if something else is counted. */
 	if (*reader->metadata.sample_type.type)
 		info->stacks = info->truncated = info->not_stopped = info->evicted =
 			info->evicted_distinct = 0;
@@ -79,7 +78,7 @@ static int read_plain(struct pmp_pprof_reader *reader, const struct pmp_buf *pla
 		info->samples = reader->metadata.duration / reader->metadata.period;
 	if (!info->samples)
 		info->samples = 1;
-	/* Older versions have not recorded them. */
+	/* Older versions did not write it. */
 	if (!info->rounds)
 		info->rounds = info->samples;
 	return reader->calls->end(reader->calls->arg, info, &reader->metadata);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A saved profile on its way from the process that reads it to the one that counts it: each
- * call of pprof-calls.h is a record. A record is its struct, then its arrays, then its strings,
- * each with its NUL, then zeros up to a multiple of 8 bytes. Locations and mappings have the
- * numbers 0, 1, ... in the order in which they come. Both processes are of the same build.
+ * A saved profile in transit from the process that reads it to the one that counts it: each
+ * call of pprof-calls.h is a record. A record is its struct, then its arrays, then its
+ * strings, each with its NUL, then zeros up to a multiple of 8 bytes. Locations and
+ * mappings are numbered 0, 1, ... in the order of their records. Both processes are of the
+ * same build.
  */
 #ifndef PMP_TALLY_PPROF_RECORDS_H
 #define PMP_TALLY_PPROF_RECORDS_H
@@ -12,7 +13,7 @@
 
 #include <stdint.h>
 
-#define PMP_PPROF_LOT ((size_t)128 << 10) /* bytes of records that are sent at once */
+#define PMP_PPROF_LOT ((size_t)128 << 10) /* bytes of records sent in one message */
 
 enum pmp_pprof_record_type {
 	PMP_PPROF_RECORD_MAPPING = 1,
@@ -23,7 +24,7 @@ enum pmp_pprof_record_type {
 };
 
 struct pmp_pprof_record {
-	uint32_t type, size; /* of all of it */
+	uint32_t type, size; /* size: bytes of the whole record */
 };
 
 struct pmp_pprof_record_mapping {
@@ -36,7 +37,7 @@ struct pmp_pprof_record_location {
 	struct pmp_pprof_record record;
 	uint64_t pc;
 	uint32_t mapping, exact, count, unused;
-	/* struct pmp_pprof_record_frame; of each: function, linkage, file */
+	/* struct pmp_pprof_record_frame[count]; function, linkage, file of each */
 };
 
 struct pmp_pprof_record_frame {
@@ -52,7 +53,7 @@ struct pmp_pprof_record_stack {
 	uint8_t state, has_heap, lock_kind;
 	uint8_t lock; /* 1 + enum pmp_holder_stack; 0: it has none */
 	/* struct pmp_heap_sums, uint32_t locations; process, thread, syscall, wchan,
-	 * reason; of a lock its text and its holder */
+	 * reason; of its lock, if any: text, holder */
 };
 
 struct pmp_pprof_record_process {
@@ -70,7 +71,7 @@ struct pmp_pprof_record_end {
 /* The request. */
 struct pmp_pprof_record_want {
 	uint32_t heap, no_demangle, has_type, has_counted;
-	/* sample_type; type and unit of what is counted */
+	/* sample_type; type and unit of what earlier files count */
 };
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A saved profile is read in a process without rights, and counted here. That process may be in
- * the hands of the file: each record is checked, as if it were the file.
+ * Reading a saved profile in a process without rights: this end, where records are counted.
+ * The file may have taken over that process, so records are checked like the file itself.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -13,10 +13,10 @@
 #include "tally/lock-table.h"
 #include "tally/pprof-records.h"
 
-#define VARIANCE_MAX 0x1p124	      /* of a standard error that fits a value */
-#define VALUE_MAX (UINT64_C(2) << 62) /* times of two kinds are added */
+#define VARIANCE_MAX 0x1p124	      /* square of the largest standard error */
+#define VALUE_MAX (UINT64_C(2) << 62) /* of a sum of two times below 1 << 62 */
 
-/* What it is called here, and see pmp_pprof_shown_length(). */
+/* A mapping's number here, and its pmp_pprof_shown_length(). */
 struct counted_mapping {
 	uint32_t number;
 	size_t shown_length;
@@ -25,17 +25,17 @@ struct counted_mapping {
 struct counting_remotely {
 	struct pmp_remote_file file;
 	const struct pmp_pprof_calls *calls;
-	struct counted_mapping *mappings; /* by their numbers there */
+	struct counted_mapping *mappings; /* by their numbers in records */
 	size_t mapping_count, mapping_capacity;
 	pmp_location *locations;
 	size_t location_count, location_capacity;
 	pmp_location *stack; /* of the current record */
 	size_t stack_capacity;
 	size_t stacks, processes, names_size, labels_size;
-	bool ended; /* nothing comes after the end */
+	bool ended; /* PMP_PPROF_RECORD_END has come */
 };
 
-/* What is left of a record. */
+/* The rest of a record. */
 struct record_rest {
 	const char *at;
 	size_t left;
@@ -78,7 +78,7 @@ static int take_mapping(struct counting_remotely *counting, struct record_rest *
 	struct pmp_mapping mapping;
 	uint32_t number;
 
-	/* One more, for what lies in none. */
+	/* One more is allowed, for locations in no mapping. */
 	if (!record || !take_texts(rest, texts, 2) ||
 	    strlen(texts[0]) > PMP_PPROF_PATH_MAX ||
 	    strlen(texts[1]) > PMP_PPROF_PATH_MAX ||
@@ -282,7 +282,7 @@ static int take_process(struct counting_remotely *counting, struct record_rest *
 {
 	const struct pmp_pprof_record_process *record = take(rest, sizeof(*record));
 	const struct pmp_heap_totals *totals = record ? &record->process.totals : NULL;
-	/* A bool that is none is not looked at. */
+	/* Read as a byte: a bool with any other value than 0 and 1 is undefined. */
 	const unsigned char *ended =
 		record ? (const unsigned char *)&record->process.ended : NULL;
 
@@ -305,7 +305,7 @@ static int take_end(struct counting_remotely *counting, struct record_rest *rest
 
 	if (!record || !take_texts(rest, texts, 4) || record->guessed > 1)
 		return PMP_EFORMAT;
-	/* All but its size are counts. */
+	/* All members but the size are counts. */
 	memcpy(numbers, &record->info.samples, sizeof(numbers));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		numbers[i] = pmp_pprof_positive(numbers[i]);
@@ -347,7 +347,7 @@ static int take_records(struct counting_remotely *counting, const struct pmp_buf
 	size_t at = 0;
 	int code = 0;
 
-	/* Memory of malloc() is aligned, and so is whatever a multiple of 8 comes after. */
+	/* Memory of malloc() is aligned, and all sizes are multiples of 8. */
 	while (!code && at < body->length) {
 		const struct pmp_pprof_record *record = (const void *)(body->data + at);
 		struct record_rest rest = { body->data + at, 0 };
@@ -364,7 +364,7 @@ static int take_records(struct counting_remotely *counting, const struct pmp_buf
 
 /* ---- the process ---------------------------------------------------------------------------- */
 
-/* The code, which is not what it says if it makes no sense. */
+/* The code that the process reports; PMP_EFORMAT if the report is invalid. */
 static int take_done(const struct counting_remotely *counting, const struct pmp_buf *body,
 		     struct pmp_error *refusal)
 {
@@ -403,7 +403,7 @@ static bool ask(struct counting_remotely *counting, int fd,
 	return asks;
 }
 
-/* What comes until the end. *lost: it has died, or makes no sense. */
+/* Take messages until the end. *lost: the process has died, or sent something invalid. */
 static int take_answer(struct counting_remotely *counting, bool *lost,
 		       struct pmp_error *refusal)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A saved profile is read in a process without rights: that process. What it reads it sends
- * on, record by record. */
+/* The process without rights that reads a saved profile and sends it on as records. */
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@
 struct profile_serving {
 	int socket;
 	struct pmp_buf lot;
-	size_t start; /* of the current record in it */
+	size_t start; /* of the current record in lot */
 	uint32_t mappings, locations;
 	bool gone; /* the other end of the socket is closed */
 };
@@ -50,7 +49,7 @@ static void add_text(struct profile_serving *serving, const char *text)
 	pmp_buf_add(&serving->lot, text, strlen(text) + 1);
 }
 
-/* 0, PMP_ENOMEM, or PMP_ELIMIT: it is larger than any message. */
+/* 0, PMP_ENOMEM, PMP_ELIMIT: larger than any message, or PMP_EIO: .gone. */
 static int end_record(struct profile_serving *serving)
 {
 	static const char zeros[8];
@@ -200,7 +199,7 @@ static int put_end(void *arg, const struct pmp_profile_info *info,
 
 /* ---- the request -------------------------------------------------------------------------- */
 
-/* It comes from the process that counts: the strings are there. */
+/* The request comes from the process that counts, so its strings need not be checked. */
 static bool take_want(const struct pmp_buf *body, struct pmp_pprof_want *want,
 		      struct pmp_sample_type *counted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting samples. Before it: a sample (addresses) and a symbolizer that turns
- * each address into a location, a small number. After it: the writers.
+ * Counting samples. Input: samples (addresses), and a symbolizer that turns each
+ * address into a location, a small number. Output: profiles, for the writers.
  * The stacks and their counts are in stack-table.c.
  */
 #include "tally/profile.h"
@@ -27,18 +27,18 @@
 #include "tally/stack-table.h"
 #include "tally/thread-cache.h"
 
-/* Half of all stacks are evicted when two thirds of what memory there is are in use: the
- * rest is for the tables that are made again. It is done until a quarter of that is free,
- * unless it helps no more. */
+/* When two thirds of max_memory are in use, half of all stacks are evicted; the other third
+ * is needed to rebuild the tables. This is repeated until a quarter of the two thirds is
+ * free, or until it no longer helps. */
 #define TRIGGER(memory) ((memory) / 3 * 2)
 #define ENOUGH(trigger) ((trigger) / 4 * 3)
 #define HELPED(before, now) ((now) < (before) / 8 * 7)
-#define BLOCKS(memory) ((memory) / 4) /* of it, for blocks that a recorder has reported */
+#define BLOCKS(memory) ((memory) / 4) /* for live blocks of heaps */
 
 /* A thread of the current sample. */
 struct known_thread {
 	uint32_t entry; /* PMP_ENTRY_NONE: not known */
-	bool waits_on;	/* in the same wait as before */
+	bool waits_on;	/* still in the same wait */
 	uint64_t wall;	/* since its last sample */
 };
 
@@ -47,18 +47,18 @@ struct pmp_profile {
 	char *command, *host; /* options point to them */
 	char *type, *unit;    /* of metadata.sample_type */
 	struct pmp_symbolizer *symbolizer;
-	bool attached; /* to it */
+	bool attached; /* to the symbolizer */
 	struct pmp_entries entries;
 	pmp_location *locations; /* of the frames of the current sample */
 	size_t location_capacity;
-	struct known_thread *known; /* its threads */
+	struct known_thread *known; /* the threads of the current sample */
 	size_t known_capacity;
 	struct pmp_history_find *finds; /* the same for the history, if there is one */
 	size_t find_capacity;
-	struct pmp_sample_locks locks; /* that they wait for */
+	struct pmp_sample_locks locks; /* that these threads wait for */
 	struct pmp_thread_cache *cache;
 	struct pmp_profile_info info;
-	struct pmp_profile_info joined; /* of other runs: what is no sum */
+	struct pmp_profile_info joined; /* of other runs: values that are not sums */
 	struct pmp_metadata metadata;
 	struct pmp_cpu_time *times;
 	struct pmp_timeline *timeline; /* of options.times, or NULL */
@@ -66,22 +66,22 @@ struct pmp_profile {
 	struct pmp_snapshots snapshots;
 	struct pmp_live *live;	       /* of options.live */
 	struct pmp_history *history;   /* of options.history */
-	struct pmp_group_sums *groups; /* likewise; of windows: if they are wanted */
+	struct pmp_group_sums *groups; /* likewise; in a window: if wanted */
 	struct pmp_heap *heap;	       /* of options.heap */
 	uint64_t trigger;	       /* bytes in use at which stacks are evicted */
-	uint64_t sweeps;	       /* of locations, see sweep() */
-	uint64_t round_start;	       /* time of the first sample of this round */
+	uint64_t sweeps;	       /* number of calls of sweep() */
+	uint64_t round_start;	       /* time of the first sample in this round */
 };
 
 /* ---- a profile ------------------------------------------------------------ */
 
-/* Filters may go by what formats do not show. */
+/* Filters may use details that formats do not show. */
 static bool counts_details(const struct pmp_profile *profile)
 {
 	return profile->options.details || profile->options.for_filter;
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static struct pmp_heap *new_heap(const struct pmp_profile *profile)
 {
 	struct pmp_heap *heap =
@@ -179,7 +179,7 @@ static bool thread_fits(const struct pmp_sample *sample, const struct pmp_thread
 	       thread->frame_count <= sample->frame_count - thread->frame;
 }
 
-/* A sample may have come through a socket: its indices are checked before use. */
+/* A sample may have come through a socket, so its indices are checked before use. */
 static bool sample_fits(const struct pmp_profile *profile,
 			const struct pmp_sample *sample)
 {
@@ -205,14 +205,14 @@ static int locate_thread(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-/* Does anything but a new entry read the locations of the current sample? */
+/* Are the locations of the current sample read for more than making new entries? */
 static bool shows_locations(const struct pmp_profile *profile)
 {
 	return profile->options.keep_snapshot || profile->live;
 }
 
-/* The entry of a thread that has not run since it was counted there, with its locations if
- * they are read. */
+/* Find the entry of a thread that has not run since it was counted there; copy the entry's
+ * locations if they will be read. */
 static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thread,
 		       struct known_thread *known)
 {
@@ -232,7 +232,7 @@ static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thr
 	return true;
 }
 
-/* The locations of all frames, and the entries of threads that have not run since. */
+/* Find the entries of threads that have not run, and the locations of all other frames. */
 static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
 	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
@@ -260,8 +260,8 @@ static uint64_t memory_of(const struct pmp_profile *profile)
 	       pmp_symbolizer_size(profile->symbolizer);
 }
 
-/* Count what stays of the old entries, and the others as evicted; numbers[i] becomes the
- * number that entry i has in new, which are empty. */
+/* Count the old entries in new, which is empty: those that stay as they are, the others as
+ * evicted. numbers[i] becomes the index of entry i in new. */
 static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
 		       const bool *stays, uint32_t *numbers)
 {
@@ -277,7 +277,7 @@ static int count_again(struct pmp_entries *new, const struct pmp_entries *old,
 			entry = pmp_evict_sum(&entry, by_name);
 		if (entry.waits && entry.end == PMP_END_EVICTED)
 			pmp_evict_sum_waits(&entry, &waits, &lock);
-		/* What has been divided may be none of its business any more. */
+		/* An entry that had only CPU time may have none after settling. */
 		if (!entry.count && !entry.cpu)
 			continue;
 		numbers[i] = pmp_entries_count(new, &entry);
@@ -297,7 +297,8 @@ static void count_evicted(struct pmp_profile *profile, const bool *stays)
 	}
 }
 
-/* Of those that stay: what stands for others is made again, what is empty is not. */
+/* Clear stays[] for entries without a counterpart in the new table: those that stand for
+ * evicted ones have been merged, empty ones left out. */
 static void leave_out_sums(const struct pmp_entries *old, bool *stays)
 {
 	for (size_t i = 0; i < old->count; i++)
@@ -306,7 +307,7 @@ static void leave_out_sums(const struct pmp_entries *old, bool *stays)
 			stays[i] = false;
 }
 
-/* Windows show what is in the past: that stays rather than what was counted before. */
+/* Windows show what is in the history, so entries in it are kept rather than older ones. */
 static int choose(const struct pmp_profile *profile, bool *stays)
 {
 	const struct pmp_entries *entries = &profile->entries;
@@ -324,8 +325,7 @@ static int choose(const struct pmp_profile *profile, bool *stays)
 	return code;
 }
 
-/* Make the entries again without those that are counted least. On failure all is as
- * before. */
+/* Rebuild the entries without those with the lowest counts. On failure nothing changes. */
 static int evict(struct pmp_profile *profile)
 {
 	struct pmp_entries *old = &profile->entries, new = { 0 };
@@ -333,7 +333,7 @@ static int evict(struct pmp_profile *profile)
 	uint32_t *numbers = NULL;
 	int code = PMP_ENOMEM;
 
-	/* First what adds entries. */
+	/* This may add entries, so it comes first. */
 	if (!pmp_cpu_time_settle(profile->times, old)) {
 		stays = calloc(old->count + 1, sizeof(*stays));
 		numbers = calloc(old->count + 1, sizeof(*numbers));
@@ -373,7 +373,7 @@ static void mark_entry(const struct pmp_entry *entry, bool *used)
 		used[lock->object.location] = true;
 }
 
-/* Locations that no stack has any more may be used for others. */
+/* Give back locations that are in no stack any more. */
 static void sweep(struct pmp_profile *profile)
 {
 	bool *used = calloc(pmp_symbolizer_location_count(profile->symbolizer) + 1,
@@ -394,7 +394,7 @@ static void sweep(struct pmp_profile *profile)
 	free(used);
 }
 
-/* swept: nothing but the profile and its view holds numbers of locations. */
+/* swept: also sweep locations, as only the profile and its view hold their numbers now. */
 static int keep_bounded(struct pmp_profile *profile, bool swept)
 {
 	uint64_t memory = memory_of(profile), before;
@@ -411,7 +411,7 @@ static int keep_bounded(struct pmp_profile *profile, bool swept)
 		memory = memory_of(profile);
 	} while (memory > ENOUGH(TRIGGER(profile->options.max_memory)) &&
 		 HELPED(before, memory));
-	/* What does not help is not tried again with each sample. */
+	/* If it did not help, do not try again with each sample. */
 	profile->trigger = TRIGGER(profile->options.max_memory);
 	if (profile->trigger < memory + memory / 4)
 		profile->trigger = memory + memory / 4;
@@ -433,8 +433,8 @@ int pmp_profile_count(struct pmp_profile *profile, const struct pmp_entry *entry
 	return pmp_profile_count_entry(profile, entry) == PMP_ENTRY_NONE ? PMP_ENOMEM : 0;
 }
 
-/* A thread that has run since its last sample, or waits for another one. Its entry, or
- * PMP_ENTRY_NONE. */
+/* Count a thread that is new, has run since its last sample, or is in another wait. Returns
+ * its entry; PMP_ENTRY_NONE: out of memory. */
 static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *sample,
 			  size_t i, const struct pmp_entry_find *find)
 {
@@ -519,7 +519,7 @@ static int count_thread(struct pmp_profile *profile, const struct pmp_sample *sa
 	return pmp_timeline_add(profile->timeline, thread->tid, id);
 }
 
-/* Whom the threads wait for: it is charged with their time. */
+/* Charge the time of waiting threads to the threads that they wait for. */
 static void charge_holders(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++) {
@@ -584,7 +584,7 @@ static int begin_history(struct pmp_profile *profile, const struct pmp_sample *s
 	return 0;
 }
 
-/* Take over a text that was not known. */
+/* Take over a text if there is none yet. */
 static int learn(char **text, const char *from)
 {
 	char *copy;
@@ -599,8 +599,9 @@ static int learn(char **text, const char *from)
 	return 0;
 }
 
-/* All threads are where they were in the last sample, none has used CPU time, and nothing
- * but their entries says so. False: they have to be counted one by one. */
+/* The fast path if all threads are where they were in the last sample, none has used CPU
+ * time, and nothing but their entries keeps a record of that. False: count the threads one
+ * by one. */
 static bool count_at_once(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
 	const struct pmp_counted *counted;
@@ -612,7 +613,7 @@ static bool count_at_once(struct pmp_profile *profile, const struct pmp_sample *
 	    !pmp_thread_cache_is_still(profile->cache, sample))
 		return false;
 	counted = pmp_thread_cache_counted(profile->cache, sample->pid, &count);
-	/* Of stacks that were evicted since each is known again, or a new one. */
+	/* A stack that was evicted since becomes an entry of its own again. */
 	for (size_t i = 0; counted && i < count; i++)
 		if (pmp_evict_is_sum(&profile->entries.all[counted[i].entry]))
 			return false;
@@ -624,7 +625,7 @@ static bool count_at_once(struct pmp_profile *profile, const struct pmp_sample *
 	return true;
 }
 
-/* Its threads one by one. 0 or PMP_ENOMEM. */
+/* Count the threads of a sample one by one. 0 or PMP_ENOMEM. */
 static int count_threads(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
 	if (locate_frames(profile, sample) ||

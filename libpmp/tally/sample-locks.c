@@ -17,7 +17,7 @@ static int compare_tids(const void *a, const void *b, void *arg)
 	return (one > other) - (one < other);
 }
 
-/* Capture has them in the order of their ids. */
+/* Samples of a capture have threads in the order of their ids. */
 static int sort_threads(struct pmp_sample_locks *locks)
 {
 	const struct pmp_sample *sample = locks->sample;
@@ -66,7 +66,7 @@ static size_t find_thread(const struct pmp_sample_locks *locks, pid_t tid)
 	return PMP_NO_HOLDER;
 }
 
-/* Who holds what thread i waits for. */
+/* The thread that holds what thread i waits for. */
 static size_t holder_of(const struct pmp_sample_locks *locks, size_t i)
 {
 	const struct pmp_wait *wait = &locks->sample->threads[i].wait;
@@ -81,8 +81,9 @@ static bool has_flag(const struct pmp_sample_locks *locks, size_t i, unsigned fl
 	return locks->sample->threads[i].wait.flags & flag;
 }
 
-/* Idle threads have a condition each, and what a futex is for names may tell: of those all
- * are one, unless threads are. So are locks in the heap, where there may be many. */
+/* Conditions are not told apart, as each idle thread has its own. Locks, and futexes, whose
+ * names may tell that they are locks, are told apart if they are in a module; those in the
+ * heap, which may be many, only with details. */
 static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 		   struct pmp_lock *lock)
 {
@@ -96,8 +97,8 @@ static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 		lock->object.stack_of = 0;
 }
 
-/* A thread that waits by the value that is there still was not woken: nothing has been
- * released. Most futexes that are no locks are like that. */
+/* If the word still has the value that the thread waits by, the thread was not woken, so
+ * nothing has been released. This is true for most futexes that are no locks. */
 static uint32_t free_as(const struct pmp_wait *wait)
 {
 	return wait->words.flags & PMP_WORD_SAME ? 0 : pmp_words_free_as(&wait->words);
@@ -145,7 +146,7 @@ size_t pmp_sample_locks_holder(const struct pmp_sample_locks *locks, size_t i)
 	return holder_of(locks, i);
 }
 
-/* Only whom its stack shows with the lock. */
+/* The holder, if its stack in the sample is of a moment when it had the lock. */
 static size_t charged_of(const struct pmp_sample_locks *locks, size_t i)
 {
 	return has_flag(locks, i, PMP_WAIT_MOVED_ON) ? PMP_NO_HOLDER
@@ -161,7 +162,8 @@ size_t pmp_sample_locks_root(const struct pmp_sample_locks *locks, size_t i)
 	for (int k = 0; k < CHAIN_MAX && root != PMP_NO_HOLDER; k++) {
 		size_t next = charged_of(locks, root);
 
-		/* Waits are read one after the other: a circle need not be one. */
+		/* Waits are read one after the other, so an apparent cycle need not be a
+		 * deadlock. */
 		if (next == PMP_NO_HOLDER || next == i || next == root ||
 		    has_flag(locks, root, PMP_WAIT_DEADLOCK))
 			break;

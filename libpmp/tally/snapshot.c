@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The last samples; each is copied, as it ends with the next one. */
+/* The last samples, which are copied, as a sample is valid only until the next one. */
 #include "tally/snapshot.h"
 
 #include <stdlib.h>
@@ -77,8 +77,8 @@ static int infer_from_history(struct pmp_kept_snapshot *snapshot,
 	return 0;
 }
 
-/* Threads refer to them by index, others are in runs: a sample that was received has been
- * checked. */
+/* Copy the outsides and others. Their indices need no check: a received sample has been
+ * validated. */
 static int keep_outsides(struct pmp_kept_snapshot *snapshot,
 			 const struct pmp_sample *sample)
 {
@@ -110,7 +110,7 @@ static void drop_census(struct pmp_kept_snapshot *snapshot)
 	snapshot->public.census_words = NULL;
 }
 
-/* What its blocks point to is in modules: so are the names. */
+/* The first words of blocks that point into modules are located, to be named later. */
 static int keep_census(struct pmp_kept_snapshot *snapshot,
 		       const struct pmp_sample *sample, struct pmp_symbolizer *symbolizer)
 {
@@ -144,10 +144,10 @@ static int keep(struct pmp_kept_snapshot *snapshot, const struct pmp_sample *sam
 {
 	size_t threads = sample->thread_count, frames = sample->frame_count;
 
-	/* What it had goes; without memory it has none. */
+	/* If anything fails, the snapshot is empty. */
 	snapshot->public.number = 0;
 	snapshot->public.row_count = 0;
-	/* One more than needed: no array is NULL, whatever the sample lacks. */
+	/* One more than needed, so that no array is NULL even if the sample is empty. */
 	if (PMP_RESERVE(&snapshot->threads, &snapshot->thread_capacity, threads + 1) ||
 	    PMP_RESERVE(&snapshot->rows, &snapshot->row_capacity, threads + 1) ||
 	    pmp_locator_start(&snapshot->locator, sample, symbolizer) ||

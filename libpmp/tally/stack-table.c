@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See stack-table.h: one table of keys, one of names. */
+/* See stack-table.h. Keys and names are interned in two tables. */
 #include "tally/stack-table.h"
 
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 /* The words of a key before the locations. */
 struct stack_key {
 	uint32_t pid, tid;
-	uint32_t process, thread, reason; /* in names */
+	uint32_t process, thread, reason; /* in names, as are syscall and wchan */
 	uint32_t end;
-	uint32_t state, syscall, wchan; /* details: as they are, in names; else 0 */
-	uint32_t lock;			/* waits: its number, plus 1; else 0 */
+	uint32_t state, syscall, wchan; /* with details, else 0 and "" */
+	uint32_t lock;			/* waits: number of the lock + 1; else 0 */
 };
 
 #define KEY_WORDS (sizeof(struct stack_key) / sizeof(uint32_t))
@@ -78,7 +78,7 @@ static uint32_t intern_name(struct pmp_entries *entries, const char *name)
 }
 
 /* The number of the lock that an entry's threads waited for, plus 1; 0: none, or locks are
- * not kept. UINT32_MAX: no memory. */
+ * not kept; UINT32_MAX: out of memory. */
 static uint32_t lock_of(struct pmp_entries *entries, const struct pmp_entry *entry)
 {
 	uint32_t number;
@@ -89,7 +89,7 @@ static uint32_t lock_of(struct pmp_entries *entries, const struct pmp_entry *ent
 	return number == PMP_LOCK_NONE ? UINT32_MAX : number + 1;
 }
 
-/* Write the entry's key into entries->key; returns its words, 0: no memory. */
+/* Write the entry's key to entries->key. Returns the number of words; 0: out of memory. */
 static size_t make_key(struct pmp_entries *entries, const struct pmp_entry *entry)
 {
 	bool details = entries->details;
@@ -207,7 +207,7 @@ static int reserve_heap(struct pmp_entries *entries)
 	return 0;
 }
 
-/* Room for one more entry. 0 or PMP_ENOMEM. */
+/* Reserve room for one more entry. 0 or PMP_ENOMEM. */
 static int reserve_entry(struct pmp_entries *entries)
 {
 	struct pmp_waits_block *block;
@@ -231,7 +231,7 @@ uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *
 	size_t words = make_key(entries, entry);
 	uint32_t id;
 
-	/* Room first: an interned key without its entry could not be undone. */
+	/* Reserve room first, as an interned key cannot be removed again. */
 	if (!words || reserve_entry(entries))
 		return PMP_ENTRY_NONE;
 	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));

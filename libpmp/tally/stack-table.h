@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Distinct stacks and their counts. A stack is a key of 32-bit words (what it belongs to,
- * then its locations), and pmp_intern() gives equal keys the same number: the index of
- * its entry. So a stack that is seen again costs one look-up and one addition; the key's
- * copy in the intern table is also where the entry's locations lie.
+ * Distinct stacks and their counts. The key of a stack is a sequence of 32-bit words (what
+ * it belongs to, then its locations), and pmp_intern() gives equal keys the same number:
+ * the index of the entry. So seeing a stack again costs one look-up and one addition. The
+ * key's copy in the intern table also holds the entry's locations.
  */
 #ifndef PMP_TALLY_STACK_TABLE_H
 #define PMP_TALLY_STACK_TABLE_H
@@ -20,15 +20,15 @@
 
 #define PMP_ENTRY_NONE UINT32_MAX
 
-/* What an entry has to do with locks. A wait is found as long as its thread is not put on a
- * processor: most are shorter than the time between samples, so those that were found are
- * fewer than there were. */
+/* An entry's waits for locks. Consecutive finds of a thread that has not run in between are
+ * one wait. Most waits are shorter than the time between samples, so fewer are found than
+ * there were. */
 struct pmp_entry_waits {
 	const struct pmp_lock *lock; /* that its threads waited for; NULL: none known */
 	uint64_t contentions;	     /* different waits */
-	/* While others waited for a lock that it had, or for one who waited for it: */
-	uint64_t held_contentions; /* of theirs, those that began with it */
-	uint64_t held_delay;	   /* their time, ns */
+	/* While other threads waited, directly or not, for a lock that this entry held: */
+	uint64_t held_contentions; /* their waits that were first found with this entry */
+	uint64_t held_delay;	   /* ns that they waited */
 };
 
 /* A distinct (process, its name, stack, end, why; by_thread: also thread and its
@@ -37,24 +37,25 @@ struct pmp_entry_waits {
 struct pmp_entry {
 	pid_t pid, tid; /* tid: 0 unless threads are kept apart */
 	const char *process;
-	const char *thread;  /* "" likewise */
+	const char *thread;  /* "" unless threads are kept apart */
 	const char *syscall; /* its name, or number; "": in none, or no details */
 	const char *wchan;   /* "": unknown, or no details */
-	const char *reason;  /* "" or why it was not stopped */
+	const char *reason;  /* why it was not stopped, or "" */
 	enum pmp_end end;
 	char state;		       /* of the most recent sample */
 	const pmp_location *locations; /* innermost first */
 	size_t location_count;
-	uint64_t count;	      /* 0: it has CPU time only, see PMP_END_BETWEEN */
-	uint64_t running;     /* how often it was found running, see cpu-time.h */
+	uint64_t count;	      /* 0: it has only CPU time, see PMP_END_BETWEEN */
+	uint64_t running;     /* sum of weights of running finds, see cpu-time.h */
 	uint64_t cpu;	      /* ns on a CPU, after pmp_profile_divide_cpu() */
-	uint64_t settled_cpu; /* of cpu, what does not change any more */
+	uint64_t settled_cpu; /* the part of cpu that is final */
 	uint64_t wall;	      /* ns since the threads' previous samples */
 	struct pmp_entry_waits *waits; /* NULL: not kept */
-	struct pmp_heap_sums *heap; /* what it has allocated; NULL: not of a recorder */
+	struct pmp_heap_sums *heap;    /* what it has allocated; NULL: not of a heap */
 };
 
-/* Found once more in a stack that is known: for each of thousands of threads, so it is small. */
+/* Another find of a known stack. One is made for each of thousands of threads, so this is
+ * smaller than struct pmp_entry. */
 struct pmp_entry_find {
 	char state;
 	uint64_t running, wall;	       /* as those of struct pmp_entry */
@@ -63,13 +64,13 @@ struct pmp_entry_find {
 
 struct pmp_entries {
 	bool by_thread, details;  /* what is kept apart, see struct pmp_entry */
-	bool heaps;		  /* what a recorder has written down: with sums of it */
-	struct pmp_locks *locks;  /* of waits, else NULL */
+	bool heaps;		  /* entries have .heap */
+	struct pmp_locks *locks;  /* NULL unless waits are kept */
 	struct pmp_intern *names; /* of processes and threads, reasons */
 	struct pmp_intern *keys;  /* id: index of all */
 	struct pmp_entry *all;
 	size_t count, capacity;
-	size_t between_count; /* of all, those of PMP_END_BETWEEN */
+	size_t between_count; /* of these, those with PMP_END_BETWEEN */
 	struct pmp_waits_block *waits_blocks;
 	size_t waits_capacity;
 	struct pmp_heap_block *heap_blocks;
@@ -78,24 +79,26 @@ struct pmp_entries {
 	size_t key_capacity;
 };
 
-/* What a saved profile says may be anything: formats have signed numbers. */
+/* a + b, at most INT64_MAX: saved profiles may have any value, and formats have signed
+ * numbers. */
 static inline uint64_t pmp_count_sum(uint64_t a, uint64_t b)
 {
 	return b > INT64_MAX - a ? INT64_MAX : a + b;
 }
 
-/* Empty ones. false: no memory, to be freed all the same. */
+/* Make empty entries. false: out of memory; they have to be freed all the same. */
 bool pmp_entries_init(struct pmp_entries *entries, bool by_thread, bool details,
 		      bool waits);
 void pmp_entries_free(struct pmp_entries *entries);
-/* Count one; what it points to is copied. Its number, or PMP_ENTRY_NONE: no memory. */
+/* Count an entry; what it points to is copied. Returns its index; PMP_ENTRY_NONE: out of
+ * memory. */
 uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry);
-/* Add to the counts of an entry. */
+/* Add to the counts of a counted entry. */
 void pmp_entry_add(struct pmp_entry *counted, const struct pmp_entry *entry);
 void pmp_entry_add_find(struct pmp_entry *counted, const struct pmp_entry_find *find);
-/* So many threads that were counted in it last are found so again, after this time. */
+/* Count so many threads in this entry again, with `wall` ns each. */
 void pmp_entry_add_still(struct pmp_entry *counted, uint32_t threads, uint64_t wall);
-/* The bytes that they take. */
+/* Memory used, in bytes. */
 uint64_t pmp_entries_size(const struct pmp_entries *entries);
 
 #endif

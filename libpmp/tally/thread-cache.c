@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Per process two lists, both in the order of the samples' threads, which is that of
- * their ids: the last sample's, through which a position moves, and the new one's. A
- * sample in another order finds less and is counted as if it were new. As long as a process
- * stands still the new one takes its own place: it has the same threads.
+ * Each process has two lists, both in the order of a sample's threads, which is that of
+ * their ids: that of the last sample, through which a position moves, and that of the new
+ * one. A sample in another order finds fewer threads; the others are counted as if they
+ * were new. As long as a process stands still it has the same threads, and one list serves
+ * as both.
  *
- * Processes are found by their ids. Those that have ended keep their place until they
- * are more than the others.
+ * Processes are found by their ids. Those that have ended keep their places until they
+ * outnumber the others.
  */
 #include "tally/thread-cache.h"
 
@@ -15,7 +16,7 @@
 #include "base/alloc.h"
 #include "base/intern.h"
 
-#define ENDED_MIN 64 /* so many places of ended processes are kept in any case */
+#define ENDED_MIN 64 /* places of ended processes that are always allowed */
 
 struct cached_thread {
 	pid_t tid;
@@ -25,7 +26,7 @@ struct cached_thread {
 
 struct cached_wait {
 	struct pmp_wait wait;
-	uint64_t runs; /* that it has if it does not run any more; 0: unknown */
+	uint64_t runs; /* its run count as long as it does not run; 0: unknown */
 };
 
 struct thread_list {
@@ -37,11 +38,11 @@ struct thread_list {
 
 struct cached_process {
 	bool ended;
-	bool still;	     /* the current sample is of the same standstill as .now */
+	bool still;	     /* the current sample is in the same standstill as .now */
 	uint64_t standstill; /* of .now, or 0 */
 	struct thread_list last, now;
-	size_t position;	     /* in last, or in .now if .still */
-	struct pmp_counted *counted; /* what .now is counted in, once it was asked for */
+	size_t position;	     /* in .last, or in .now if .still */
+	struct pmp_counted *counted; /* what .now is counted in; made on demand */
 	size_t counted_count, counted_capacity;
 };
 
@@ -49,9 +50,9 @@ struct pmp_thread_cache {
 	struct pmp_intern *pids; /* id: index of processes */
 	struct cached_process *processes;
 	size_t count, capacity;
-	size_t ended_count; /* of them */
+	size_t ended_count; /* of these */
 	uint32_t current;   /* the place of the process that was looked up last */
-	pid_t current_pid;  /* its id, if there is such a place */
+	pid_t current_pid;  /* its pid, unless current is PMP_INTERN_NONE */
 	uint64_t list_size; /* bytes of all lists */
 	bool waits;
 };
@@ -77,7 +78,7 @@ static uint64_t size_of(const struct thread_list *list)
 	       list->wait_capacity * sizeof(*list->waits);
 }
 
-/* Of a process that ends: so its place takes no more than itself. */
+/* Free the lists of a process that has ended; its place is kept. */
 static void free_lists(struct pmp_thread_cache *cache, struct cached_process *process)
 {
 	cache->list_size -= size_of(&process->last) + size_of(&process->now) +
@@ -109,7 +110,7 @@ uint64_t pmp_thread_cache_size(const struct pmp_thread_cache *cache)
 
 /* ---- processes -------------------------------------------------------------------- */
 
-/* Give up the places of those that have ended. Without memory for that they stay. */
+/* Remove the places of ended processes. Without memory for that they stay. */
 static void drop_ended(struct pmp_thread_cache *cache)
 {
 	struct pmp_intern *pids = pmp_intern_new();
@@ -137,7 +138,7 @@ static void drop_ended(struct pmp_thread_cache *cache)
 	cache->current = PMP_INTERN_NONE;
 }
 
-/* Each sample asks for its process several times: it is looked up once. */
+/* Each sample asks for its process several times, so the last result is kept. */
 static uint32_t place_of(struct pmp_thread_cache *cache, pid_t pid)
 {
 	if (cache->current == PMP_INTERN_NONE || cache->current_pid != pid) {
@@ -164,7 +165,7 @@ static struct cached_process *find_process(struct pmp_thread_cache *cache, pid_t
 		cache->count++;
 		*process = (struct cached_process){ 0 };
 	}
-	/* Another process may get the id. */
+	/* A new process may have the pid of one that has ended. */
 	cache->ended_count -= process->ended;
 	process->ended = false;
 	return process;
@@ -317,7 +318,7 @@ bool pmp_thread_cache_is_waiting(const struct pmp_thread_cache *cache,
 	if (before->wait.kind != thread->wait.kind ||
 	    before->wait.object != thread->wait.object)
 		return false;
-	/* The numbers of readings will do where there are no run counts. */
+	/* Without run counts, compare the numbers of readings. */
 	if (thread->runs)
 		return before->runs == thread->runs;
 	return thread->reading &&
@@ -349,7 +350,7 @@ void pmp_thread_cache_renumber(struct pmp_thread_cache *cache, const uint32_t *n
 	for (size_t i = 0; i < cache->count; i++) {
 		struct thread_list *now = &cache->processes[i].now;
 
-		/* The list before this one is not asked any more. */
+		/* The next sample reads only .now. */
 		cache->processes[i].last.count = 0;
 		cache->processes[i].counted_count = 0;
 		for (size_t k = 0; k < now->count; k++)

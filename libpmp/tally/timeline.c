@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Runs of equal stacks, and for each thread which run is its last. */
+/* Runs of equal stacks, and the index of each thread's last run. */
 #include "tally/timeline.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ void pmp_timeline_free(struct pmp_timeline *timeline)
 	free(timeline);
 }
 
-/* The number of a thread or a process; new: it was not known. PMP_INTERN_NONE: no
+/* The number of a thread or a process. *new: it was not known. PMP_INTERN_NONE: out of
  * memory. */
 static uint32_t number_of(struct pmp_timeline *timeline, pid_t tid, bool *new)
 {
@@ -83,7 +83,7 @@ int pmp_timeline_begin(struct pmp_timeline *timeline, pid_t pid, uint64_t time)
 	return 0;
 }
 
-/* There is room for it. */
+/* Append a run, for which there is room. */
 static int append(struct pmp_timeline *timeline, uint32_t thread,
 		  const struct pmp_run *run, bool absent)
 {
@@ -98,7 +98,7 @@ static int append(struct pmp_timeline *timeline, uint32_t thread,
 	return 0;
 }
 
-/* The number of a thread, or PMP_INTERN_NONE: no memory. */
+/* The number of a thread; PMP_INTERN_NONE: out of memory. */
 static uint32_t number_of_thread(struct pmp_timeline *timeline, pid_t pid, pid_t tid)
 {
 	uint32_t thread;

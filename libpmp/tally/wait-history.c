@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/search.h"
 
-#define HISTORIES_MAX 1000 /* processes; of more those that were seen last */
+#define HISTORIES_MAX 1000 /* processes; beyond it, the one seen longest ago is dropped */
 
 /* ---- threads ------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ static const struct pmp_past_wait *find(const struct pmp_past_wait *waits, size_
 	return count ? bsearch(&key, waits, count, sizeof(key), compare_tids) : NULL;
 }
 
-/* Mostly the threads are the same ones, in the same order. */
+/* Mostly the threads are the same, in the same order. */
 static const struct pmp_past_wait *find_near(const struct pmp_past_wait *waits,
 					     size_t count, pid_t tid, size_t at)
 {
@@ -49,7 +49,7 @@ static bool is_same_reading(const struct pmp_past_wait *before,
 	return now->reading && before->reading == now->reading;
 }
 
-/* In the same wait as before, by all that is seen of it. */
+/* Is it in the same wait as before, as far as can be seen? */
 static bool is_same_wait(const struct pmp_past_wait *before,
 			 const struct pmp_past_wait *now)
 {
@@ -84,12 +84,12 @@ static struct pmp_past_wait wait_of(const struct pmp_wait_history *history,
 
 /* ---- queues ---------------------------------------------------------------------------- */
 
-/* What became of those that waited for a lock. */
+/* What became of the threads that waited for a lock. */
 struct queue_now {
 	size_t asleep;	/* have not run */
 	size_t unclear; /* have run and wait again, are gone, or were not seen */
 	const struct pmp_past_wait *left,
-		*first; /* the last that has left; any of them */
+		*first; /* the last one that has left; any waiter */
 	size_t left_count;
 };
 
@@ -105,7 +105,7 @@ static bool is_queue(const struct pmp_past_wait *wait)
 	}
 }
 
-/* The same lock may look like another kind at another moment. */
+/* Kinds are not compared, as a lock may look like another kind at another moment. */
 static bool waits_for(const struct pmp_past_wait *wait, uint64_t object)
 {
 	return is_queue(wait) && wait->object == object;
@@ -133,7 +133,7 @@ static const struct pmp_taken_lock *find_taken(const struct pmp_taken_lock *take
 	return after && taken[after - 1].object == object ? &taken[after - 1] : NULL;
 }
 
-/* Who has it by now; .taker 0: not known. */
+/* Who has the lock now; .taker 0: not known. */
 static struct pmp_taken_lock taken_now(const struct pmp_wait_history *history,
 				       const struct queue_now *queue,
 				       const struct pmp_past_wait *waits, size_t count)
@@ -163,7 +163,7 @@ static int compare_objects(const void *a, const void *b)
 	return (one->tid > other->tid) - (one->tid < other->tid);
 }
 
-/* Capture has threads in the order of their ids. */
+/* Samples of a capture have threads in the order of their ids. */
 static void sort_waits(struct pmp_past_wait *waits, size_t count)
 {
 	size_t i = 1;
@@ -174,7 +174,7 @@ static void sort_waits(struct pmp_past_wait *waits, size_t count)
 		qsort(waits, count, sizeof(*waits), compare_tids);
 }
 
-/* Those that waited in the sample before, lock by lock. */
+/* List the threads that waited in the previous sample, lock by lock. */
 static size_t sort_queues(struct pmp_wait_history *history)
 {
 	size_t count = 0;
@@ -187,7 +187,7 @@ static size_t sort_queues(struct pmp_wait_history *history)
 	return count;
 }
 
-/* waits: of the new sample. Returns how many locks have a taker. */
+/* waits: of the new sample. Returns the number of locks with a known taker. */
 static size_t find_takers(const struct pmp_wait_history *history, size_t queued,
 			  const struct pmp_past_wait *waits, size_t count,
 			  struct pmp_taken_lock *taken)
@@ -253,7 +253,7 @@ int pmp_wait_history_add(struct pmp_wait_history *history,
 	const size_t count = sample->thread_count;
 	size_t takers;
 
-	/* After an exec addresses are others'. */
+	/* After an exec, addresses mean other locks. */
 	if (sample->execed)
 		forget(history);
 	if (reserve(history, sample)) {
@@ -305,7 +305,7 @@ void pmp_wait_history_free(struct pmp_wait_history *history)
 
 /* ---- processes ------------------------------------------------------------------------- */
 
-/* That of a process, which may have none yet; NULL: no memory. */
+/* The history of a process, which may be a new one; NULL: out of memory. */
 static struct pmp_wait_history *history_of(struct pmp_wait_histories *histories,
 					   pid_t pid)
 {

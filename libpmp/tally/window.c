@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A window of the past, counted: the changes of a history are replayed, from the segment on
- * that it begins in. A thread is counted when something about it changes, for all samples
- * since then; so what stays as it is costs nothing.
+ * Counting a window of the past: the changes of a history are replayed, starting with the
+ * segment that the window begins in. A thread is counted when something about it changes,
+ * for all samples since the last change, so threads that do not change cost nothing.
  *
- * Each process counts the samples and the time of the window. A thread has what these were
- * when it was counted last: the difference is what is to be counted. Before the window
- * begins they do not grow, and nothing is.
+ * Each process counts the samples and the time in the window. A thread has the values that
+ * these had when it was last counted; the difference is to be counted. Before the window
+ * begins they do not grow, so nothing is counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,40 +22,40 @@
 #include "tally/history.h"
 #include "tally/profile.h"
 
-#define LEFT_OUT (UINT32_MAX - 1) /* an entry that the window is not asked for */
+#define LEFT_OUT (UINT32_MAX - 1) /* an entry that is not wanted in the window */
 
 struct window_process {
 	uint64_t samples, wall; /* in the window so far */
-	uint64_t first, last;	/* times of its samples there */
-	uint64_t only;		/* of .last: the one that is counted; 0: it has ended */
-	bool left_out;		/* by its name */
+	uint64_t first, last;	/* times of its first and last sample there */
+	uint64_t only; /* window.last: time of the one to count; 0: it has ended */
+	bool left_out; /* because of its name */
 };
 
 struct window_thread {
-	uint32_t entry;	  /* in the past; PMP_ENTRY_NONE: it is not there */
-	uint32_t owner;	  /* in the window: one that has not been evicted; or NONE */
-	uint32_t evicted; /* in the window: what it was evicted to; or NONE */
+	uint32_t entry;	  /* in the past; PMP_ENTRY_NONE: there is no such thread */
+	uint32_t owner;	  /* entry in the window for its CPU time; or NONE */
+	uint32_t evicted; /* entry in the window for its evicted stacks; or NONE */
 	uint32_t process;
 	uint32_t root;	  /* number + 1; 0: none */
-	uint32_t waiters; /* threads whose root it is */
+	uint32_t waiters; /* number of threads whose root it is */
 	enum pmp_change_weight weight;
-	/* Of its process, when it was counted last; time of the sample after that. */
+	/* Its process's values when it was last counted; time of the sample after that. */
 	uint64_t samples, wall, since;
-	/* What is to be counted besides. */
+	/* To be counted in addition. */
 	uint64_t more_wall, more_held, contentions, held_contentions;
 	uint64_t cpu;		       /* in the window so far */
-	uint64_t finds, evicted_finds; /* that it was found running, by weight */
+	uint64_t finds, evicted_finds; /* sums of weights of running finds */
 };
 
 struct window {
 	uint64_t from, to;
 	pid_t pid;	  /* 0: all */
 	const char *name; /* among the names of the past's entries; NULL: all */
-	bool last;	  /* of each process only the last sample */
-	bool counting;	  /* the current sample is in it */
+	bool last;	  /* count only the last sample of each process */
+	bool counting;	  /* the current sample is in the window */
 	const struct pmp_entries *past;
 	struct pmp_profile_parts parts; /* of the profile that it becomes */
-	uint32_t *entries; /* of each entry of the past that in the window; or NONE */
+	uint32_t *entries;	 /* by entry of the past: that in the window; or NONE */
 	struct pmp_intern *pids; /* id: index of processes */
 	struct window_process *processes;
 	size_t process_count, process_capacity;
@@ -88,7 +88,7 @@ static uint32_t make_entry(struct window *window, uint32_t number)
 	return pmp_entries_count(window->parts.entries, &entry);
 }
 
-/* The window's entry for one of the past, LEFT_OUT, or PMP_ENTRY_NONE: no memory. */
+/* The window's entry for one of the past, or LEFT_OUT; PMP_ENTRY_NONE: out of memory. */
 static uint32_t find_entry(struct window *window, uint32_t number)
 {
 	if (window->entries[number] == PMP_ENTRY_NONE)
@@ -103,8 +103,7 @@ static uint64_t weight_of(const struct window_thread *thread)
 	return thread->weight == PMP_WEIGHT_PROCESSOR ? PMP_ON_PROCESSOR : thread->weight;
 }
 
-/* What an evicted stack has of its thread's finds is not known to the entry, which is of
- * many threads. */
+/* Finds in evicted stacks are kept per thread, as their entry is of many threads. */
 static void note_finds(struct window_thread *thread, uint32_t id, uint64_t finds,
 		       bool evicted)
 {
@@ -133,7 +132,7 @@ static int add_run(struct window *window, const struct window_thread *thread, ui
 				(uint32_t)count);
 }
 
-/* Count a thread with what it has been found with so far. 0 or PMP_ENOMEM. */
+/* Count a thread in its current entry, for all samples so far. 0 or PMP_ENOMEM. */
 static int count_thread(struct window *window, struct window_thread *thread)
 {
 	const struct window_process *process = &window->processes[thread->process];
@@ -172,7 +171,7 @@ static int count_thread(struct window *window, struct window_thread *thread)
 	return window->parts.timeline ? add_run(window, thread, id, count) : 0;
 }
 
-/* Its CPU time, when all of its finds are known. 0 or PMP_ENOMEM. */
+/* Give a thread's CPU time to entries, when all of its finds are known. 0 or PMP_ENOMEM. */
 static int give_cpu(struct window *window, struct window_thread *thread)
 {
 	struct pmp_entries *entries = window->parts.entries;
@@ -194,7 +193,7 @@ static int give_cpu(struct window *window, struct window_thread *thread)
 					   thread->cpu);
 }
 
-/* A thread waits for it no more (-1), or from now on (1). 0 or PMP_ENOMEM. */
+/* One thread less (-1), or one more (1), waits for the root. 0 or PMP_ENOMEM. */
 static int charge(struct window *window, uint32_t root, int waiters)
 {
 	struct window_thread *thread = root ? &window->threads[root - 1] : NULL;
@@ -224,7 +223,7 @@ static int begin_thread(struct window *window, struct window_thread *thread,
 		.samples = its->samples,
 		.wall = its->wall,
 	};
-	/* So they are in the order in which they were found. */
+	/* This numbers threads in the order in which they were found. */
 	return window->parts.timeline
 		       ? pmp_timeline_know(window->parts.timeline, entry->pid, entry->tid)
 		       : 0;
@@ -270,7 +269,7 @@ static int change_thread(struct window *window, uint32_t process,
 		if (charge(window, before, -1) || charge(window, root, 1))
 			return PMP_ENOMEM;
 	}
-	/* In the order in which they are found. */
+	/* This makes entries in the order in which they are found. */
 	return window->counting && find_entry(window, change->entry) == PMP_ENTRY_NONE
 		       ? PMP_ENOMEM
 		       : 0;
@@ -278,7 +277,7 @@ static int change_thread(struct window *window, uint32_t process,
 
 /* ---- samples ------------------------------------------------------------------------ */
 
-/* The index of a process, or PMP_INTERN_NONE: no memory. */
+/* The index of a process; PMP_INTERN_NONE: out of memory. */
 static uint32_t find_process(struct window *window, pid_t pid)
 {
 	uint32_t id;
@@ -293,7 +292,7 @@ static uint32_t find_process(struct window *window, pid_t pid)
 	return id;
 }
 
-/* What each thread is found with in this sample. 0 or PMP_ENOMEM. */
+/* Apply the changes of a sample to its threads. 0 or PMP_ENOMEM. */
 static int apply(struct window *window, uint32_t process, uint64_t time,
 		 const struct pmp_change *changes, size_t count)
 {
@@ -324,7 +323,8 @@ static void count_stops(struct window *window, const struct pmp_change *change)
 	}
 }
 
-/* What is only of this sample. changes[-1] is of the same one if changes[0] is MORE. */
+/* Count what belongs to this sample alone. If a change is MORE, change[-1] is the one that
+ * it continues. */
 static void count_change(struct window *window, const struct pmp_change *change)
 {
 	struct pmp_profile_info *info = window->parts.info;
@@ -366,7 +366,7 @@ static void count_sample(struct window *window, struct window_process *process,
 {
 	struct pmp_profile_info *info = window->parts.info;
 	const uint64_t begin = sample->time - sample->passed;
-	/* Another process may have had its id. */
+	/* Otherwise .last may be of an earlier process with the same pid. */
 	const uint64_t before = sample->passed ? process->last : 0;
 
 	process->samples++;
@@ -420,12 +420,13 @@ static int replay_sample(struct window *window, const struct pmp_past_sample *sa
 	return 0;
 }
 
-/* Count all that are there. 0 or PMP_ENOMEM. */
+/* Count and end all threads. 0 or PMP_ENOMEM. */
 static int end_all(struct window *window)
 {
 	int code = 0;
 
-	/* Those that are charged with the time of others first: they know them. */
+	/* Count all of them before ending any: a root is charged with the time of threads
+	 * that still wait for it. */
 	for (size_t i = 0; i < window->thread_count && !code; i++)
 		if (window->threads[i].entry != PMP_ENTRY_NONE)
 			code = count_thread(window, &window->threads[i]);
@@ -450,7 +451,7 @@ static int replay_segment(struct window *window, const struct pmp_segment *segme
 	return code;
 }
 
-/* The last sample of each process. 0 or PMP_ENOMEM. */
+/* Find the last sample of each process. 0 or PMP_ENOMEM. */
 static int find_last(struct window *window, const struct pmp_history *history)
 {
 	const struct pmp_segment *segment;
@@ -478,7 +479,7 @@ static int replay(struct window *window, const struct pmp_history *history)
 
 	for (size_t i = 0; (segment = pmp_history_segment(history, i)) && !code; i++) {
 		next = pmp_history_segment(history, i + 1);
-		/* What it has does not matter for the next one. */
+		/* Each segment can be read on its own. */
 		if (next && next->start <= window->from)
 			continue;
 		if (segment->start > window->to)
@@ -490,7 +491,7 @@ static int replay(struct window *window, const struct pmp_history *history)
 
 /* ---- a window ------------------------------------------------------------------------ */
 
-/* The name as the past's entries have it: so pointers are compared. */
+/* Find the name in the past's entries, so that pointers can be compared. */
 static void find_name(struct window *window, const char *name)
 {
 	uint32_t id = pmp_intern_find(window->past->names, name, strlen(name));
@@ -529,7 +530,7 @@ static void close_window(struct window *window)
 	pmp_intern_free(window->pids);
 }
 
-/* An empty profile like this one. */
+/* Make an empty profile like this one. */
 static int make_profile(struct pmp_profile *profile,
 			const struct pmp_window_options *options,
 			struct pmp_profile **window, struct pmp_error *err)
@@ -595,7 +596,7 @@ static void cover(struct pmp_covered *covered, const struct pmp_past_sample *sam
 
 	if (sample->ended)
 		return;
-	/* As a window of all of it: the time of each sample is in it. */
+	/* Like a window of the whole history: it includes the time of each sample. */
 	if (!covered->samples++ || begin < covered->from)
 		covered->from = begin;
 	if (sample->time > covered->to)
