@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See address-filter.h. A filter of pages turns most symbols away at once. */
+/* See address-filter.h. A filter of pages rejects most symbols at once. */
 #include "resolve/address-filter.h"
 
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 
 #define PAGE_SHIFT 12
 #define FILTER_SHIFT 16 /* bits of the filter, as a power of two */
-#define FILTER_PAGES 8	/* of longer symbols it says nothing */
+#define FILTER_PAGES 8	/* longer symbols always pass */
 #define NO_START UINT64_MAX
 
 struct pmp_address_filter {
 	uint64_t *addresses; /* ascending */
 	size_t count;
-	bool *covered;	   /* is the i-th? */
-	uint64_t *unknown; /* the last start of unknown size that is after the i-1-th
-			    * and not after the i-th, or NO_START */
+	bool *covered;	   /* is address i covered? */
+	uint64_t *unknown; /* the last start of a symbol of unknown size that is after
+			    * address i - 1 and not after address i, or NO_START */
 	uint64_t pages[(1 << FILTER_SHIFT) / 64];
 };
 
@@ -69,7 +69,7 @@ void pmp_address_filter_free(struct pmp_address_filter *filter)
 	free(filter);
 }
 
-/* The first that is not below an address, or count. */
+/* The index of the first address not below this one, or count. */
 static size_t first_from(const struct pmp_address_filter *filter, uint64_t address)
 {
 	if (address == 0)

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-/* The next of the directories in *list, into path. False: there is none. */
+/* Put the next directory of *list into path. False: there is none. */
 static bool next_directory(const char **list, struct pmp_buf *path)
 {
 	size_t length;
@@ -30,7 +30,7 @@ static bool directory_at(const char *list, unsigned number, struct pmp_buf *path
 	return false;
 }
 
-/* The length of a path up to its last slash, without it. */
+/* The length of a path before its last slash. */
 static size_t directory_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -38,7 +38,7 @@ static size_t directory_length(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Is an absolute path below one of the directories in list, without a way out? */
+/* Is an absolute path below one of the directories in list, without leaving it by ".."? */
 static bool is_below(const char *path, const char *list)
 {
 	struct pmp_buf directory = { 0 };
@@ -56,7 +56,7 @@ static bool is_below(const char *path, const char *list)
 	return below && !strstr(path, "/../");
 }
 
-/* ---- one kind each: the candidate's path, or a negative errno ---------------------------- */
+/* ---- one kind each: set *path to the candidate's; 0 or a negative errno ------------ */
 
 static int by_id(const struct pmp_debug_place *place,
 		 const struct pmp_debug_question *question, struct pmp_buf *path)
@@ -71,7 +71,8 @@ static int by_id(const struct pmp_debug_place *place,
 	return 0;
 }
 
-/* Beside the module, in .debug there, in its directory below each of debug_dir. */
+/* In the module's directory, in .debug there, or in that directory below each of
+ * debug_dir. */
 static int by_link(const struct pmp_debug_place *place,
 		   const struct pmp_debug_question *question, struct pmp_buf *path)
 {
@@ -90,7 +91,7 @@ static int by_link(const struct pmp_debug_place *place,
 	return 0;
 }
 
-/* Beside the file that names it, or absolute, but not where no debug information belongs. */
+/* Relative to the file that names it, or absolute, but then only below debug_dir. */
 static int by_alt(const struct pmp_debug_place *place,
 		  const struct pmp_debug_question *question, struct pmp_buf *path)
 {

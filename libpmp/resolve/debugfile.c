@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looking for debug files. What lies where one may be (debug-paths.c), and what is fetched,
- * must belong to a user we trust, and must prove that it belongs to the module.
+ * Looking for debug files. A file found where one may be (debug-paths.c), or fetched, must
+ * prove that it belongs to the module; the former must belong to a user we trust.
  */
 #include "resolve/debugfile.h"
 
@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-#define CHECKSUM_MAX ((uint64_t)4 << 30) /* bytes of a file to check */
+#define CHECKSUM_MAX ((uint64_t)4 << 30) /* of a file, bytes */
 #define UNPACKED_MAX ((size_t)256 << 20) /* of .gnu_debugdata */
 #define LZMA_MEMORY_MAX ((uint64_t)128 << 20)
 #define CHUNK 65536
@@ -30,14 +30,14 @@ static bool has_build_id(const struct pmp_elf *file, const unsigned char *id, si
 	       memcmp(file->build_id, id, size) == 0;
 }
 
-/* What has come of a candidate. */
+/* The outcome for a candidate. */
 enum candidate {
 	NO_MORE, /* there is none, nor one with a higher number */
 	UNFIT,
 	FITS
 };
 
-/* Takes fd over. NULL, or why the file is not used. */
+/* Takes over fd. Returns NULL, or why the file is not used. */
 static const char *take_candidate(int fd, const struct pmp_debug_place *place,
 				  enum pmp_debug_kind kind, struct pmp_elf *file)
 {
@@ -76,7 +76,7 @@ static enum candidate open_candidate(const struct pmp_debug_place *place,
 	return problem ? UNFIT : FITS;
 }
 
-/* The debug file of a build-id, fetched. */
+/* Fetch the debug file of a build-id. */
 static bool fetch_candidate(const unsigned char *id, size_t size,
 			    const struct pmp_debug_place *place, struct pmp_elf *file)
 {
@@ -95,8 +95,8 @@ static bool fetch_candidate(const unsigned char *id, size_t size,
 	return fits;
 }
 
-/* The sum that .gnu_debuglink has over the whole file, in proportion to what of it is on
- * disk: a hole costs nothing to make. */
+/* The checksum of the whole file, as in .gnu_debuglink. Its size is limited by the space it
+ * takes on disk, as holes cost an attacker nothing. */
 static bool checksum(const struct pmp_elf *file, struct pmp_budget *budget, uint32_t *sum)
 {
 	const uint64_t size = file->size;
@@ -123,7 +123,7 @@ static bool checksum(const struct pmp_elf *file, struct pmp_budget *budget, uint
 	return at == size;
 }
 
-/* A debug file that we found by its name: is it the module's? */
+/* Does a debug file that was found by its name belong to the module? */
 static bool belongs(const struct pmp_elf *module, const struct pmp_elf *debug,
 		    struct pmp_budget *budget, uint32_t sum)
 {
@@ -209,7 +209,7 @@ bool pmp_debugfile_fetch(const struct pmp_elf *module,
 	return fetch_candidate(module->build_id, module->build_id_size, place, debug);
 }
 
-/* Unpack into *out, malloc'ed. Ends at the end of the first stream. */
+/* Unpack the first stream into *out, which is malloc'ed. */
 static bool unpack_xz(const Elf_Data *data, unsigned char **out, size_t *size)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
@@ -249,7 +249,7 @@ bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini)
 	return true;
 }
 
-/* Libdw would look for it wherever the file says. */
+/* Does it refer to yet another file? libdw would look for that wherever the file says. */
 static bool has_alt(Dwarf *dwarf)
 {
 	const char *name;

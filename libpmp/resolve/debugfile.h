@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug information that lies outside a module's file. Only files that prove to
- * belong to it: by build-id, or by the checksum in .gnu_debuglink. Where they may lie is in
+ * Debug information outside of a module's file. Files are only used if they prove to belong
+ * to it, by build-id or by the checksum in .gnu_debuglink. For their places see
  * debug-paths.h.
  */
 #ifndef PMP_RESOLVE_DEBUGFILE_H
@@ -18,21 +18,21 @@
  * The separate debug file of a module, in this order:
  *   DEBUG_DIR/.build-id/xx/yyyy.debug
  *   the name in .gnu_debuglink in DIR, DIR/.debug and DEBUG_DIR/DIR
- * where DIR is the module's directory and DEBUG_DIR each of debug_dir in its turn.
- * False: none, and *debug is empty. *path is the last one that was tried.
+ * where DIR is the module's directory and DEBUG_DIR each of debug_dir in turn.
+ * False: there is none, and *debug is empty. *path is set to the last path tried.
  */
 bool pmp_debugfile_find(const struct pmp_elf *module, const struct pmp_debug_place *place,
 			struct pmp_buf *path, struct pmp_elf *debug);
 /* The same, fetched. */
 bool pmp_debugfile_fetch(const struct pmp_elf *module,
 			 const struct pmp_debug_place *place, struct pmp_elf *debug);
-/* The symbols that are packed into .gnu_debugdata (xz). False: none. */
+/* The symbols in .gnu_debugdata, compressed with xz. False: none. */
 bool pmp_debugfile_unpack(const struct pmp_elf *module, struct pmp_elf *mini);
 /*
- * The file of what several debug files have in common (dwz): its name and build-id are
- * in .gnu_debugaltlink of `file`, whose debug information is open and which was found at
- * `path`. If it is not on this machine it is fetched. Returns true if there is nothing to
- * find or it was found; then it is opened into *alt and linked to file's Dwarf.
+ * The file with what several debug files have in common (dwz). Its name and build-id are in
+ * .gnu_debugaltlink of `file`, which was found at `path` and whose debug information is
+ * open. If it is not on this machine, it is fetched. It is opened into *alt and linked to
+ * file's Dwarf. Returns true also if `file` refers to no such file.
  */
 bool pmp_debugfile_alt(struct pmp_elf *file, const char *path,
 		       const struct pmp_debug_place *place, struct pmp_elf *alt);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Demangling through libiberty. A mangled name can refer back to its own parts,
- * so that 1,000 characters may stand for 2^100; libiberty limits the depth but
- * not the length. Its callback form, which allocates nothing for C++, is
- * therefore left by a long jump as soon as the output is too long.
+ * Demangling with libiberty. A mangled name can refer back to its own parts, so
+ * 1,000 characters may expand to 2^100; libiberty limits the depth but not the
+ * length. So we use its callback form, which allocates nothing for C++, and leave
+ * it with longjmp() when the output becomes too long.
  */
 #include "resolve/demangle.h"
 

@@ -8,8 +8,8 @@
 
 /*
  * Append the readable form of a C++ or Rust (legacy and v0) symbol to out.
- * False, and nothing is appended: not a mangled name, or too long, or it would
- * become too long; show it as it is.
+ * False, with nothing appended: the symbol is not mangled, or it or its readable
+ * form is too long; show it as it is.
  */
 bool pmp_demangle(const char *symbol, struct pmp_buf *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether two sources are the same module is looked at once a source: after that its
- * pointer is looked up in a table of aliases. Modules are in lists by what tells them apart:
- * a core file may name a hundred thousand of them.
+ * Each source is compared with known modules only once; after that its pointer is looked up
+ * in a table of aliases. Modules are in lists by a hash of what tells them apart, as a core
+ * file may have a hundred thousand of them.
  */
 #include "resolve/dso-table.h"
 
@@ -19,8 +19,8 @@
 #define FIRST_SLOTS 1024 /* of the aliases; a power of two */
 #define FIRST_LISTS 64	 /* likewise */
 
-/* A source that has been seen before. The pointer alone may be another module's
- * by now; what the others tell of it is checked too. */
+/* A source that has been seen before. Its memory may have been reused for another one, so
+ * the other members are compared as well. */
 struct pmp_alias {
 	const struct pmp_module *source; /* not dereferenced; NULL: free slot */
 	uint32_t id;
@@ -30,8 +30,8 @@ struct pmp_alias {
 
 /* ---- one module ---------------------------------------------------------- */
 
-/* Memory files, SysV segments and the like may be code that a JIT compiler has
- * made: then there is no ELF file in them. */
+/* Memory files, SysV segments and the like may have JIT code: then they are not ELF
+ * files. */
 static bool has_elf(const struct pmp_module *source)
 {
 	char magic[4];
@@ -66,7 +66,7 @@ static bool same_module(const struct pmp_dso_entry *module,
 	}
 }
 
-/* Of a file that was not found nothing says that it is another one's. */
+/* A file that was not found has no inode to compare with those of others. */
 static bool is_missing(const struct pmp_dso_entry *module)
 {
 	return module->source->kind == PMP_MODULE_FILE && !module->inode;
@@ -85,8 +85,8 @@ static const char *shown_path(const struct pmp_module *source)
 
 /* ---- lists of them --------------------------------------------------------- */
 
-/* Where the list begins of those that may be the same: files by their inodes, others by their
- * paths, which are kept. */
+/* The list of the modules that may equal this one: files hashed by inode, others by path,
+ * which is kept. */
 static uint32_t *list_of(const struct pmp_dso_table *modules,
 			 const struct pmp_dso_entry *module)
 {
@@ -133,8 +133,8 @@ static bool grow_lists(struct pmp_dso_table *modules)
 	return true;
 }
 
-/* A copy that stays where it is; takes over its source, also when it fails. Its
- * number, or PMP_LOCATION_NONE. */
+/* Keep a copy of a module; takes over its source, also on failure. Returns its number, or
+ * PMP_LOCATION_NONE. */
 static uint32_t keep_module(struct pmp_dso_table *modules,
 			    const struct pmp_dso_entry *module)
 {
@@ -165,7 +165,7 @@ static uint32_t find_module(const struct pmp_dso_table *modules,
 	return i;
 }
 
-/* source NULL: [unmapped]. The index, or PMP_LOCATION_NONE without memory. */
+/* source NULL: [unmapped]. Returns the index; PMP_LOCATION_NONE: out of memory. */
 static uint32_t add_module(struct pmp_dso_table *modules, struct pmp_module *source)
 {
 	struct stat status;
@@ -273,7 +273,7 @@ uint32_t pmp_dso_table_of_saved(struct pmp_dso_table *modules,
 
 	if (!grow_lists(modules))
 		return PMP_LOCATION_NONE;
-	/* Kept strings are equal if their addresses are. */
+	/* Kept strings are equal if and only if their addresses are. */
 	for (uint32_t i = *list_of(modules, &module); i != PMP_LOCATION_NONE;
 	     i = modules->items[i]->next) {
 		if (modules->items[i]->saved_id == module.saved_id &&
@@ -358,7 +358,7 @@ void pmp_dso_table_free(struct pmp_dso_table *modules)
 	*modules = (struct pmp_dso_table){ 0 };
 }
 
-/* Of the strings that were kept before. */
+/* Keep a string again, in a new table of strings. */
 static void keep_again(struct pmp_strings *strings, const char **text)
 {
 	if (*text)

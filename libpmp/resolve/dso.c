@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All that has names for one module, put together: which files there are, what
- * is taken from which, and what is missing.
+ * All sources of names for one module: which files there are, what is taken from
+ * which of them, and what is missing.
  */
 #include "resolve/dso.h"
 
@@ -39,12 +39,12 @@ struct pmp_dso {
 	struct pmp_stubs *stubs; /* once a stub was asked for */
 	bool stubs_tried;
 	struct pmp_buf plt_name; /* of the last stub asked for */
-	struct pmp_elf *dwarf;	 /* that of file and debug which has DWARF, or NULL */
+	struct pmp_elf *dwarf;	 /* &file or &debug, which has DWARF, or NULL */
 	struct pmp_buf dwarf_path;
 	struct pmp_lines *lines;
 	bool lines_tried;
-	bool dropped;	/* a file, for want of memory */
-	bool unfetched; /* there is no debug file to fetch */
+	bool dropped;	/* a file was closed for want of memory */
+	bool unfetched; /* fetching a debug file has failed */
 };
 
 static void set_problem(struct pmp_dso *dso, const char *text)
@@ -52,7 +52,7 @@ static void set_problem(struct pmp_dso *dso, const char *text)
 	snprintf(dso->problem, sizeof(dso->problem), "%s", text);
 }
 
-/* The module's own file. False with a problem. */
+/* Open the module's own file. False: the problem is set. */
 static bool open_file(struct pmp_dso *dso, const struct pmp_module *module)
 {
 	const char *problem = NULL;
@@ -90,7 +90,7 @@ static void use_dwarf(struct pmp_dso *dso, struct pmp_elf *file, const char *pat
 	pmp_buf_puts(&dso->dwarf_path, path);
 }
 
-/* The debug file that was found here, which lacks something, gives way. */
+/* Replace a debug file that was found here but lacks something, unless it has the DWARF. */
 static void fetch_debug_file(struct pmp_dso *dso)
 {
 	struct pmp_elf fetched;
@@ -106,7 +106,7 @@ static void fetch_debug_file(struct pmp_dso *dso)
 		use_dwarf(dso, &dso->debug, dso->place.path);
 }
 
-/* Look outside for what the file does not have. */
+/* Look in other files for what the module's file lacks. */
 static void open_debug_files(struct pmp_dso *dso)
 {
 	bool symbols = has_section(&dso->file, ".symtab");
@@ -129,7 +129,7 @@ static void open_debug_files(struct pmp_dso *dso)
 	pmp_buf_free(&path);
 }
 
-/* Keep nothing open and in memory that is not needed any more. */
+/* Close and free what is not needed any more. */
 static void release_files(struct pmp_dso *dso)
 {
 	if (dso->dwarf != &dso->file || dso->options.no_dwarf)
@@ -159,7 +159,8 @@ static bool read_symbols(struct pmp_dso *dso, const uint64_t *asked, size_t coun
 	return true;
 }
 
-/* Offsets in the file to addresses. Those that no code is at are left out. */
+/* Convert offsets in the file to addresses, without those that are not of code, and read
+ * symbols. */
 static bool read_asked(struct pmp_dso *dso, const uint64_t *asked, size_t count)
 {
 	uint64_t *addresses = calloc(count + 1, sizeof(*addresses));
@@ -180,8 +181,8 @@ static bool read_asked(struct pmp_dso *dso, const uint64_t *asked, size_t count)
 	return read;
 }
 
-/* A file that has been written to since says nothing about the process any more. Others
- * may ask for the module's problem at the same time, which does not change. */
+/* Read all symbols, unless a file has been written to, as it may not match the process any
+ * more. Other threads may read the module's problem meanwhile, so do not change that. */
 static void read_all(struct pmp_dso *dso)
 {
 	struct pmp_symbols *some = dso->symbols;
@@ -210,7 +211,7 @@ struct pmp_dso *pmp_dso_new(const struct pmp_module *module,
 		.log = options->log,
 		.budget = options->budget,
 	};
-	/* What the vDSO has is exported. */
+	/* The vDSO needs no debug files: all it has is exported. */
 	if (!module->image) {
 		dso->place.fetch = options->fetch;
 		dso->place.ask = options->ask;
@@ -300,7 +301,7 @@ const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address)
 
 /* ---- objects ----------------------------------------------------------------- */
 
-/* Files may be closed by now; what has been written to since is of no use. */
+/* Open the module's file again, as it may be closed by now; fails if it was written to. */
 static bool open_again(const struct pmp_dso *dso, struct pmp_elf *file)
 {
 	if (dso->module->fd < 0 || pmp_elf_open(file, dso->module->fd))
@@ -313,7 +314,7 @@ static bool open_again(const struct pmp_dso *dso, struct pmp_elf *file)
 	return false;
 }
 
-/* That with the symbols of data; it may have been fetched for code and be closed by now. */
+/* Find the debug file for symbols of data. It may have been read for code and closed. */
 static void find_data_symbols(struct pmp_dso *dso, const struct pmp_elf *file,
 			      struct pmp_elf *debug)
 {
@@ -358,7 +359,7 @@ void pmp_dso_read_objects(struct pmp_dso *dso, const uint64_t *asked, size_t cou
 	dso->objects_tried = true;
 }
 
-/* If the file is no longer what it was, what has been read stays. */
+/* Read all objects; if the file has changed, keep those that were read. */
 static void read_all_objects(struct pmp_dso *dso)
 {
 	struct pmp_objects *all = read_objects(dso, NULL, 0);
@@ -387,8 +388,8 @@ int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object
 /* ---- lines ------------------------------------------------------------------- */
 
 /*
- * A file that shares DWARF with others is of no use without what they share:
- * libdw would look for it by itself wherever the file says.
+ * A file that shares DWARF with others is not used without the shared file: libdw
+ * would look for that by itself, wherever the file says.
  */
 static void open_lines(struct pmp_dso *dso)
 {
@@ -427,7 +428,7 @@ static void answer(void *arg)
 						 dso->options.lines, question->places);
 }
 
-/* Without memory for its debug information a module goes on without it. */
+/* If memory runs out for debug information, a module does without. */
 static void drop_lines(struct pmp_dso *dso)
 {
 	PMP_LOG(dso->options.log, "lines", "%s: no memory for debug information",
@@ -442,7 +443,7 @@ static void drop_lines(struct pmp_dso *dso)
 	dso->dropped = true;
 }
 
-/* By the debug information, as far as there is some. */
+/* Find places in the debug information, if there is any. */
 static size_t find_lines(struct pmp_dso *dso, uint64_t address, struct pmp_place *places)
 {
 	struct question question = { dso, address, places, 0 };
@@ -466,8 +467,8 @@ size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *p
 
 /* ---- of saved profiles ----------------------------------------------------- */
 
-/* A profile can name any file of the machine, and whoever reads it is not to have what is
- * secret. */
+/* A profile can name any file on this machine, and its reader must not get secrets, so only
+ * ELF files are opened. */
 static int open_code(const char *path)
 {
 	int fd = pmp_file_open_regular(path);
@@ -517,7 +518,8 @@ bool pmp_dso_is_of_build(int fd, const char *build_id)
 	return strcmp(text, build_id) == 0;
 }
 
-/* If this machine does not have it. Of another version the debug file is not wanted. */
+/* Fetch the file if this machine does not have it. If that fails, clear *fetch, as the
+ * debug file is of no use for another version. */
 static void fetch_saved(const char *build_id, struct pmp_module *source,
 			struct pmp_fetch *fetch)
 {

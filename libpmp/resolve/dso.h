@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A module whose files have been opened for their names: its own file or image,
- * a separate debug file, symbols, lines. Addresses are ELF addresses.
+ * A module whose files are open for reading names: its own file or image, a
+ * separate debug file, symbols, lines. Addresses are ELF addresses.
  */
 #ifndef PMP_RESOLVE_DSO_H
 #define PMP_RESOLVE_DSO_H
@@ -23,70 +23,70 @@ struct pmp_dso_options {
 	const char *debug_dir;
 	bool no_symbols; /* addresses only */
 	bool no_dwarf;	 /* neither lines nor inlined functions are wanted */
-	bool lines;	 /* lines are */
+	bool lines;	 /* lines are wanted */
 	const struct pmp_log *log;
 	struct pmp_budget *budget; /* borrowed for the life of the module */
 	struct pmp_fetch fetch;	   /* of debug files */
-	/* Who gives files that belong to it, as in struct pmp_debug_place; or NULL. */
+	/* See struct pmp_debug_place; or NULL. */
 	int (*ask)(void *arg, const struct pmp_debug_question *question,
 		   struct pmp_buf *path);
 	void *ask_arg;
 };
 
 /*
- * Open a module and read its symbols, of a large one at first only what names the
- * code at these offsets in the file; lines are read when they are asked for.
- * The module is borrowed, with its descriptor, for the life of the result. A
- * module that cannot be read is opened too: it has a problem and no names.
- * NULL: no memory.
+ * Open a module and read its symbols; of a large module at first only those that
+ * name the code at the offsets `asked` in its file. Lines are read on demand. The
+ * module is borrowed, with its descriptor, for the life of the result. Opening
+ * succeeds also if the module cannot be read: then it has a problem and no names.
+ * NULL: out of memory.
  */
 struct pmp_dso *pmp_dso_new(const struct pmp_module *module,
 			    const struct pmp_dso_options *options, const uint64_t *asked,
 			    size_t asked_count);
 void pmp_dso_free(struct pmp_dso *dso);
 
-/* Is its debug information being unpacked, while it is not asked for lines yet? */
+/* Is a thread unpacking its debug information, before the first request for lines? */
 bool pmp_dso_is_unpacking(const struct pmp_dso *dso);
 
 /* Lower-case hex, or "". */
 const char *pmp_dso_build_id(const struct pmp_dso *dso);
 /* Why names are missing, in English, or NULL. */
 const char *pmp_dso_problem(const struct pmp_dso *dso);
-/* The ELF address of a file offset; false: no code is there. */
+/* The ELF address of a file offset; false: there is no code. */
 bool pmp_dso_address(const struct pmp_dso *dso, uint64_t offset, uint64_t *address);
 /* The linker's name of the function or stub at an address, or NULL; borrowed until
- * the next call. Of an address that was not asked for this may read all symbols. */
+ * the next call. For an address not in `asked` this may read all symbols. */
 const char *pmp_dso_symbol(struct pmp_dso *dso, uint64_t address);
-/* What an object is called. */
+/* An object (data). */
 struct pmp_dso_object {
-	uint64_t address; /* of what was asked for */
+	uint64_t address; /* that was looked up */
 	uint64_t start;	  /* of the object that covers it */
 	const char *name; /* the linker's, borrowed until the next call; NULL: none */
 };
-/* Have no symbols of objects been read yet? Then read them, of large tables only what names
- * what lies at these distances. */
+/* Have no symbols of objects been read yet? The second one reads them; of large tables only
+ * those that name what is at the distances `asked`. */
 bool pmp_dso_lacks_objects(const struct pmp_dso *dso);
 void pmp_dso_read_objects(struct pmp_dso *dso, const uint64_t *asked, size_t count);
 /*
- * The object at a distance from where the start of the file is mapped. 1, 0: all of the
- * module ends before it, or PMP_EIO: its file cannot be read (any more).
+ * The object at a distance from where the start of the file is mapped. Returns 1; 0: it is
+ * beyond the end of the module; PMP_EIO: the file cannot be read (any more).
  */
 int pmp_dso_object(struct pmp_dso *dso, uint64_t distance, struct pmp_dso_object *object);
-/* As pmp_lines_find(), with lines if the options say so. */
+/* Like pmp_lines_find(), with lines if the options say so. */
 size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *places);
 
 /*
- * The file that a saved profile names, of that build: below symfs, under its path or
- * directly in it, else on this machine, else fetched. source->fd or
- * source->open_errno is set. *fetch is emptied if it does not have the file: its
+ * Open the file of a module in a saved profile, if it is of that build: below symfs, under
+ * its path or directly in symfs; else on this machine; else fetched. Sets source->fd or
+ * source->open_errno. Empties *fetch if it does not have the file, as its
  * debug file is of no use then.
  */
 void pmp_dso_open_saved(const char *symfs, const char *build_id,
 			struct pmp_module *source, struct pmp_fetch *fetch);
-/* Open it in one of these places, counted from 0, whatever build it is of: nothing is read
+/* Open the file in one of these places, counted from 0, of any build, as nothing is read
  * from it. False: there are no more places. */
 bool pmp_dso_open_place(const char *symfs, unsigned place, struct pmp_module *source);
-/* Is it an ELF file with this build-id? -1: it is not. */
+/* Is it an ELF file with this build-id? fd -1: no. */
 bool pmp_dso_is_of_build(int fd, const char *build_id);
 
 #endif

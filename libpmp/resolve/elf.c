@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening an ELF file of unknown quality. libelf checks most offsets against the
- * size of the file itself; what is added here are limits: a sparse file can be
- * large without holding anything, and a compressed section can grow.
+ * Opening untrusted ELF files. libelf itself checks most offsets against the size
+ * of the file. This adds limits, as a sparse file can be large without having any
+ * contents, and a compressed section can be huge when unpacked.
  */
 #include "resolve/elf.h"
 
@@ -19,7 +19,7 @@
 
 #define SECTION_MAX ((uint64_t)1 << 30) /* bytes of one section */
 #define DEBUG_MAX ((uint64_t)4 << 30)	/* of all debug sections, decompressed */
-/* A file may be larger than what it takes on disk, or unpack to more: by so much. */
+/* How much larger than its space on disk a file may be, or become when unpacked. */
 #define SPARSE_MIN ((uint64_t)64 << 20)
 #define SPARSE_RATIO 64
 #define NOTE_MAX ((uint64_t)1 << 20)  /* of all notes */
@@ -27,7 +27,7 @@
 #define SECTIONS_MAX 4096	      /* an executable has about 40 */
 #define SEGMENTS_MAX 4096
 
-/* Everything that libelf would size its own tables by. */
+/* Check everything that libelf derives the sizes of its own tables from. */
 static const char *check_header(const Elf64_Ehdr *header)
 {
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
@@ -40,11 +40,11 @@ static const char *check_header(const Elf64_Ehdr *header)
 	if (header->e_ident[EI_DATA] != ELFDATA2MSB)
 #endif
 		return "ELF file of another byte order";
-	/* What dwz makes has the type of an object file. */
+	/* Files made by dwz have type ET_REL. */
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN &&
 	    header->e_type != ET_REL)
 		return "neither a program nor a library";
-	/* Numbers that do not fit stand in section 0 instead: never in a program. */
+	/* Numbers that do not fit are in section 0 instead: no program needs that. */
 	if (header->e_shnum > SECTIONS_MAX || header->e_phnum > SEGMENTS_MAX ||
 	    (header->e_shnum == 0 && header->e_shoff != 0))
 		return "damaged ELF file";
@@ -82,7 +82,7 @@ static bool note_segment(struct pmp_elf *elf, const GElf_Phdr *segment, uint64_t
 	return data && find_build_id(elf, data);
 }
 
-/* Debug files have sections but their segments' contents may be in another file. */
+/* Sections first, as the segments of a debug file have no contents. */
 static void read_build_id(struct pmp_elf *elf, size_t segments)
 {
 	uint64_t in_sections = NOTE_MAX, in_segments = NOTE_MAX;
@@ -109,7 +109,7 @@ static void read_build_id(struct pmp_elf *elf, size_t segments)
 	}
 }
 
-/* Contents that are to be read as they are. */
+/* Can the contents of a section be read as they are? */
 static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
 {
 	return gelf_getshdr(section, header) && header->sh_type != SHT_NOBITS &&
@@ -119,8 +119,8 @@ static bool readable(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *hea
 	       header->sh_offset <= elf->size - header->sh_size;
 }
 
-/* Sections of a sane file do not lie over each other. Of one where they do no more is kept in
- * memory than twice its size. */
+/* Sections of a sane file do not overlap. If they do, keep no more in memory than twice the
+ * size of the file. */
 static void limit_sections(struct pmp_elf *elf)
 {
 	uint64_t left = elf->size < elf->most / 2 ? 2 * elf->size : elf->most;
@@ -152,7 +152,7 @@ static const char *read_layout(struct pmp_elf *elf)
 		if (!gelf_getphdr(elf->elf, (int)i, &segment) ||
 		    segment.p_type != PT_LOAD || !(segment.p_flags & PF_X))
 			continue;
-		/* Of a debug file nothing is mapped: it keeps the memory size. */
+		/* Use the memory size, as segments in a debug file have no file size. */
 		elf->code[elf->code_count++] = (struct pmp_elf_code){
 			.offset = segment.p_offset,
 			.size = segment.p_memsz,
@@ -164,7 +164,7 @@ static const char *read_layout(struct pmp_elf *elf)
 	return NULL;
 }
 
-/* libelf reads the names of sections, whatever their size, the first time one is asked for. */
+/* libelf reads all names of sections, whatever their size, when the first one is used. */
 static bool names_fit(const struct pmp_elf *elf)
 {
 	GElf_Shdr header;
@@ -207,7 +207,7 @@ const char *pmp_elf_open(struct pmp_elf *elf, int fd)
 	elf->written = status.st_mtim;
 	elf->from = fd;
 	elf_version(EV_CURRENT);
-	/* Before elf_begin(), which allocates as many sections as the file says. */
+	/* Check before elf_begin(), which allocates as many sections as the header says. */
 	if (!check_header(&header))
 		elf->elf = elf_begin(fd, ELF_C_READ, NULL);
 	return open_checked(elf, &header);
@@ -364,7 +364,7 @@ bool pmp_elf_has_dwarf(const struct pmp_elf *elf)
 	return section && header.sh_type != SHT_NOBITS;
 }
 
-/* Where variables lie, how to unwind, macros, other people's indexes. */
+/* Sections that we do not need: places of variables, unwind tables, macros, indexes. */
 static bool section_of_others(const char *name, bool lines)
 {
 	static const char *const others[] = {
@@ -381,8 +381,8 @@ static bool section_of_others(const char *name, bool lines)
 	return !lines && strcmp(name, "line") == 0;
 }
 
-/* The first bytes of a packed section. libelf would read all of it for that, and what
- * unpacks it once more. */
+/* Read the first bytes of a compressed section. libelf would read all of it, which would
+ * then be read again for unpacking. */
 static bool read_start(const struct pmp_elf *elf, Elf_Scn *section,
 		       const GElf_Shdr *header, void *start, size_t size)
 {
@@ -400,7 +400,7 @@ static bool read_start(const struct pmp_elf *elf, Elf_Scn *section,
 	return true;
 }
 
-/* The size in memory of a section's contents, packed or not; UINT64_MAX: too much or
+/* The size of a section's contents in memory, unpacked; UINT64_MAX: too large or
  * damaged. */
 static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 			      const GElf_Shdr *header, bool old_style)
@@ -430,9 +430,9 @@ static uint64_t unpacked_size(const struct pmp_elf *elf, Elf_Scn *section,
 }
 
 /*
- * libdw reads, and unpacks, all debug sections when it opens a file. Those that
- * are not going to be used are hidden from it: half of what a distribution's
- * debug file has to unpack. The others must be of a reasonable size.
+ * libdw reads and unpacks all debug sections when it opens a file. Hide those that
+ * will not be used: in a distribution's debug file, that saves half of the unpacking.
+ * The others must be of a reasonable size.
  */
 static bool select_sections(const struct pmp_elf *elf, bool lines)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A build-id comes from a target's file or from a saved profile, and becomes part of a
- * path and of an address on its way: only what is one is passed on.
+ * A build-id comes from a target's file or a saved profile, and becomes part of a path and
+ * a URL, so only valid ones are passed on.
  */
 #include "resolve/fetch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames as programs read them, see libpmp.h. */
+/* Frames for users of the library, see libpmp.h. */
 #include "resolve/frame.h"
 
 #include "base/sized.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bounded memory: locations that no stack has any more are forgotten, with their names,
- * modules and mappings. What stays is copied, and what it was kept in is freed.
+ * Bounded memory: locations that are in no stack any more are forgotten, with their names,
+ * modules and mappings. What is still used is copied to new tables, and the old ones are
+ * freed.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@
 #include "resolve/symbolizer-state.h"
 #include "resolve/symbolizer.h"
 
-#define MODULE_SIZE 131072 /* what a module is counted for: it also has a descriptor */
+#define MODULE_SIZE 131072 /* assumed for a module: it also takes a descriptor */
 
 void pmp_symbolizer_attach(struct pmp_symbolizer *symbolizer)
 {
@@ -46,7 +47,7 @@ static void drop_unused(struct pmp_locations *locations, const bool *used)
 	}
 }
 
-/* Drop the modules without a location. new[i] becomes the number of module i. */
+/* Drop modules without a location. new[i] becomes the new number of module i. */
 static void collect_modules(struct pmp_symbolizer *symbolizer, uint32_t *new)
 {
 	const struct pmp_locations *locations = &symbolizer->locations;
@@ -66,8 +67,8 @@ static void collect_modules(struct pmp_symbolizer *symbolizer, uint32_t *new)
 	pmp_dso_table_gc(&symbolizer->modules, new);
 }
 
-/* The locations' modules and mappings, by their new numbers. A mapping's module is its
- * locations'. */
+/* Set the new numbers of modules and mappings in locations. A mapping is in the module of
+ * its locations. */
 static void renumber(struct pmp_symbolizer *symbolizer, const struct pmp_intern *old,
 		     const uint32_t *new)
 {
@@ -102,7 +103,7 @@ static void keep_frame(struct pmp_strings *strings, struct pmp_frame *frame,
 	frame->module = module;
 }
 
-/* Keep again what is still in use of the old strings; modules have done so. */
+/* Copy the strings that frames still use; modules have copied theirs. */
 static void collect_strings(struct pmp_symbolizer *symbolizer)
 {
 	const struct pmp_dso_table *modules = &symbolizer->modules;
@@ -118,7 +119,7 @@ static void collect_strings(struct pmp_symbolizer *symbolizer)
 		const size_t before = strings->size;
 		struct pmp_dso_entry *module;
 
-		/* A location that was dropped has no module any more. */
+		/* A dropped location has no frames, nor a module. */
 		if (!frames || frames == &pmp_locations_unknown)
 			continue;
 		module = modules->items[location->key.module];

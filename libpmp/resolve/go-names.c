@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table is a section, .gopclntab, or in a program that may be loaded anywhere
- * .data.rel.ro.gopclntab. It is looked for where there are no sections, and in what another
- * linker has made of a program in Go: there it is in .data.rel.ro, with zeros where addresses
- * will be, which are in the relocations. What is read goes through pread(), as with all
- * files: they may be cut short meanwhile.
+ * The table is in a section, .gopclntab or, in position-independent programs,
+ * .data.rel.ro.gopclntab. If there are no sections, or if another linker has linked the
+ * program, it has to be searched for. In the latter case it is in .data.rel.ro, with zeros
+ * in place of addresses, which are in relocations. Files are read with pread(), as they may
+ * be truncated meanwhile.
  */
 #include "resolve/go-names.h"
 
@@ -15,10 +15,10 @@
 #include "base/file.h"
 #include "base/gopclntab.h"
 
-#define SEGMENTS_MAX 64 /* that are loaded; Go's linker makes 4, others 6 */
-#define SCAN_MAX ((uint64_t)256 << 20)	    /* bytes of segments that are searched */
-#define RELOCATIONS_MAX ((uint64_t)4 << 20) /* that are looked at */
-#define PLACES_MAX 8	/* that may be the description of the module */
+#define SEGMENTS_MAX 64		       /* loaded ones; Go's linker makes 4, others 6 */
+#define SCAN_MAX ((uint64_t)256 << 20) /* bytes of segments to search */
+#define RELOCATIONS_MAX ((uint64_t)4 << 20) /* to read */
+#define PLACES_MAX 8	/* candidates for the description of the module */
 #define RELOCATIONS 512 /* at a time */
 
 struct go_segment {
@@ -28,7 +28,7 @@ struct go_segment {
 };
 
 struct pmp_go_names {
-	struct pmp_elf file; /* of it only what tells that it was written to */
+	struct pmp_elf file; /* only what pmp_elf_written() needs */
 	int fd;
 	struct go_segment segments[SEGMENTS_MAX];
 	size_t segment_count;
@@ -37,7 +37,7 @@ struct pmp_go_names {
 	struct pmp_budget *budget;
 };
 
-/* By ELF address. */
+/* Read from the file by ELF address. */
 static bool read_file(void *arg, uint64_t address, void *data, size_t length)
 {
 	const struct pmp_go_names *names = arg;
@@ -90,7 +90,7 @@ static bool open_section(struct pmp_go_names *names, const struct pmp_elf *elf,
 				  header.sh_addr + header.sh_size);
 }
 
-/* How far it is searched, of left bytes of all of them. */
+/* The address up to which to search a segment; *left: bytes to search in all segments. */
 static uint64_t search_end(const struct go_segment *segment, uint64_t *left)
 {
 	const uint64_t size = segment->size < *left ? segment->size : *left;
@@ -125,8 +125,8 @@ static bool open_table(struct pmp_go_names *names, const struct pmp_elf *elf)
 
 /* ---- relocations ----------------------------------------------------------------- */
 
-/* What the relocations say of count words from start on, and of where words with such a
- * value are. */
+/* What to take from relocations: the values of count words from start on, and the places of
+ * words with a value. */
 struct relocated {
 	uint64_t value, places[PLACES_MAX];
 	size_t place_count;
@@ -177,7 +177,7 @@ static void read_relocations(const struct pmp_elf *elf, struct relocated *found)
 	}
 }
 
-/* Is the module described there? */
+/* Is there a description of the module at this place? */
 static bool relocate_module(struct pmp_go_names *names, const struct pmp_elf *elf,
 			    uint64_t place)
 {
@@ -267,7 +267,7 @@ size_t pmp_go_names_count(const struct pmp_go_names *names)
 	return names->table.count;
 }
 
-/* False: it is not what it was, or has taken too much time. */
+/* False: the file has been written to, or has taken too much time. */
 static bool begin(struct pmp_go_names *names)
 {
 	if (pmp_buf_failed(&names->text))

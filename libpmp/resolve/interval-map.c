@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Flattening overlapping ranges: one sweep over the ranges in ascending order
- * with a heap of those that are open, the winner on top. A range that has ended
- * below the top is dropped when it comes up.
+ * Flattening overlapping ranges: one sweep over the ranges in ascending order, with
+ * a heap of open ranges, the winner on top. A range that ends while it is below the
+ * top is dropped when it gets there.
  */
 #include "resolve/interval-map.h"
 
@@ -102,7 +102,7 @@ static const struct pmp_interval *top(const struct sweep *sweep)
 	return sweep->depth ? &sweep->ranges[sweep->heap[0]] : NULL;
 }
 
-/* From `at` on the winner is what is on top of the heap. */
+/* From `at` on, the range on top of the heap wins. */
 static void emit(struct sweep *sweep, uint64_t at)
 {
 	uint32_t value = sweep->depth ? top(sweep)->value : PMP_INTERVAL_NONE;
@@ -159,7 +159,7 @@ int pmp_intervals_flatten(struct pmp_intervals *ranges, struct pmp_interval_map 
 	return 0;
 }
 
-/* The value from an address on, which is where the next step of steps may be. */
+/* The value from `at` on, where the next step may be. */
 static uint32_t value_at(const struct pmp_interval_map *steps, size_t *next, uint64_t at,
 			 uint32_t before)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of many ranges, overlapping or nested, holds an address? They are
- * collected in any order and then flattened: an ascending list of steps, at
+ * Which of many ranges, overlapping or nested, contains an address? They are
+ * collected in any order and then flattened to an ascending list of steps, at
  * each of which another range (or none) begins to win. A lookup is one binary
- * search. Serves symbols, compilation units, functions and JIT code.
+ * search. Used for symbols, compilation units, functions and JIT code.
  *
  *   collected  [10,50) rank 1 -> a     flattened  10 a   20 b   30 a   50 none
  *              [20,30) rank 2 -> b
@@ -38,19 +38,19 @@ struct pmp_interval_map {
 	size_t count;
 };
 
-/* Collect a range; an empty one is left out. 0 or PMP_ENOMEM. */
+/* Collect a range; an empty one is ignored. 0 or PMP_ENOMEM. */
 int pmp_intervals_add(struct pmp_intervals *ranges, const struct pmp_interval *range);
 /* Leaves an empty collection. */
 void pmp_intervals_free(struct pmp_intervals *ranges);
 /*
  * Flatten into *steps, whose old contents are freed (untouched on failure).
- * Sorts the collection by start; empty ranges in it do not matter. 0 or PMP_ENOMEM.
+ * Sorts the collection by start; empty ranges in it are ignored. 0 or PMP_ENOMEM.
  */
 int pmp_intervals_flatten(struct pmp_intervals *ranges, struct pmp_interval_map *steps);
 
 /*
- * Put newer steps over older ones: where the newer ones have a gap the older ones hold.
- * Takes time in proportion to both. 0 or PMP_ENOMEM, and then *older is untouched.
+ * Overlay older steps with newer ones; the older ones remain where the newer ones have a
+ * gap. Takes time in proportion to both. 0 or PMP_ENOMEM, and then *older is unchanged.
  */
 int pmp_interval_map_overlay(struct pmp_interval_map *older,
 			     const struct pmp_interval_map *newer);

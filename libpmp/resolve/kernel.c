@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See kernel.h. There are some hundreds at most. */
+/* See kernel.h. There are a few hundred names at most. */
 #include "resolve/kernel.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ int pmp_kernel_names_add(struct pmp_kernel_names *names, struct pmp_strings *str
 
 	for (size_t at = 0; at < module->image_size; at += length + 1) {
 		length = strnlen(image + at, module->image_size - at);
-		/* It came from another process: the last one may have no end. */
+		/* The image came from another process: its last name may lack a NUL. */
 		if (at + length == module->image_size)
 			break;
 		if (length && add(names, strings, image + at, length))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The names of the kernel's functions, by the addresses that are made of them. */
+/* The names of the kernel's functions, by the addresses that are made from them. */
 #ifndef PMP_RESOLVE_KERNEL_H
 #define PMP_RESOLVE_KERNEL_H
 
@@ -16,10 +16,10 @@ struct pmp_kernel_names {
 	size_t count, capacity;
 };
 
-/* Take those of a PMP_MODULE_KERNEL that are new. 0 or PMP_ENOMEM. */
+/* Add the names of a PMP_MODULE_KERNEL that are new. 0 or PMP_ENOMEM. */
 int pmp_kernel_names_add(struct pmp_kernel_names *names, struct pmp_strings *strings,
 			 const struct pmp_module *module);
-/* Kept by strings; NULL: unknown. */
+/* The name at an address, kept by strings; NULL: unknown. */
 const char *pmp_kernel_names_find(const struct pmp_kernel_names *names, uint64_t address);
 /* Leaves an empty one. */
 void pmp_kernel_names_free(struct pmp_kernel_names *names);

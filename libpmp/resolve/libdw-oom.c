@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libdw's handler has no argument: where to return to can only be kept in a
- * variable of the thread's own. It is set while pmp_libdw_run() runs, no longer.
+ * libdw's handler has no argument, so the place to jump to has to be in a
+ * thread-local variable. It is set only during pmp_libdw_run().
  *
- * Its hash table of abbreviations does not ask the handler: it asserts that there was
- * memory to grow. So some room has to be there before.
+ * libdw's hash table of abbreviations does not call the handler: it asserts that there
+ * was memory to grow. So check beforehand that there is room.
  */
 #include "resolve/libdw-oom.h"
 
@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#define ROOM ((size_t)32 << 20) /* and for what else one question reads: a few MiB */
+#define ROOM ((size_t)32 << 20) /* other work during a run takes only a few MiB */
 
 static _Thread_local jmp_buf *way_out;
 
-/* An attribute and not _Noreturn: clang wants the handler's very type. */
+/* Not _Noreturn: with clang only the attribute gives the type of a handler. */
 __attribute__((noreturn)) static void give_up(void)
 {
 	longjmp(*way_out, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When libdw finds no memory it calls a handler that must not return; its own one
- * prints and exits. Ours gives up what was asked of libdw and returns to where
- * that began.
+ * When libdw runs out of memory it calls a handler, which must not return; the
+ * default one prints and exits. Ours abandons the work and jumps back to where it
+ * began.
  */
 #ifndef PMP_RESOLVE_LIBDW_OOM_H
 #define PMP_RESOLVE_LIBDW_OOM_H
@@ -10,12 +10,12 @@
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 
-/* From now on dwarf is used only by work that pmp_libdw_run() does. */
+/* From now on dwarf may only be used within pmp_libdw_run(). */
 void pmp_libdw_handle_oom(Dwarf *dwarf);
 /*
- * Call work(arg). False: libdw ran out of memory in the middle of it. Then all that
- * it was used on must be freed, which is safe, and not asked again; what work held
- * in its own variables is lost, so it keeps nothing there that is to be freed.
+ * Call work(arg). False: libdw ran out of memory in the middle of it. Then each Dwarf that
+ * was in use must not be used any more, only freed, which is safe. What work holds in its
+ * local variables is lost, so it must not hold anything there that has to be freed.
  */
 bool pmp_libdw_run(void (*work)(void *arg), void *arg);
 

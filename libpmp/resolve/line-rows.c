@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See line-rows.h. A line table is a program, section 6.2 of the DWARF standard: only what
- * makes a row counts here. */
+/* See line-rows.h. A line table is a program (DWARF standard, section 6.2); only
+ * instructions that append rows matter here. */
 #include "resolve/line-rows.h"
 
 #include <dwarf.h>
@@ -47,7 +47,8 @@ static uint64_t take_leb128(struct table *table)
 	return value;
 }
 
-/* The number of rows of one instruction. lengths: of the operands of those below base. */
+/* The number of rows that the next instruction appends. lengths: numbers of operands of the
+ * standard instructions, those below base. */
 static unsigned step(struct table *table, const unsigned char *lengths, unsigned base)
 {
 	const unsigned code = (unsigned)take(table, 1);

@@ -3,12 +3,12 @@
  * From an address to its compilation unit, from there to the function, from
  * there down through the inlined functions.
  *
- * Units are found by .debug_aranges. clang, Rust and Go leave it out: units that
- * it does not mention are looked through, by their own ranges, for the first
- * address that it does not know. The functions of a unit are listed once. The
- * tree of DIEs is walked by a walk of our own: libdw's recurses as deep as the
- * file says and would follow a sibling that points backwards for ever. All work
- * is counted against budgets, so that no file can make it endless.
+ * Units are found with .debug_aranges. clang, Rust and Go leave it out: for the
+ * first address that is not in it, all units that it does not mention are listed
+ * by their own ranges. The functions of a unit are listed once. We walk the tree
+ * of DIEs ourselves, as libdw's walk recurses as deep as the file says and follows
+ * a sibling that points backwards for ever. All work is charged to budgets, so that
+ * no file can make it endless.
  */
 #include "resolve/lines.h"
 
@@ -29,7 +29,7 @@
 #include "resolve/line-rows.h"
 
 #define UNITS_MAX ((size_t)1 << 20)
-#define DEPTH_MAX 128		       /* DIEs within each other */
+#define DEPTH_MAX 128		       /* of nested DIEs */
 #define WALK_MAX ((size_t)16 << 20)    /* steps to list the functions of a unit */
 #define RANGES_MAX ((size_t)16 << 20)  /* address ranges read for all units */
 #define LOOKUP_MAX ((size_t)1 << 20)   /* steps to look up one address */
@@ -39,8 +39,8 @@ struct dwarf_unit {
 	Dwarf_Off offset;	/* of its first DIE */
 	Dwarf_Die head;		/* in the module's file: ranges and lines */
 	Dwarf_Die body;		/* the same, or the unit in the .dwo file */
-	bool listed;		/* all of this has been filled */
-	bool weighed, no_lines; /* whether its line table is small enough */
+	bool listed;		/* head, body and functions are filled */
+	bool weighed, no_lines; /* its line table was checked; it is too large */
 	Dwarf_Die *functions;
 	size_t function_count, function_capacity;
 	struct pmp_interval_map steps; /* address to index of function */
@@ -49,26 +49,26 @@ struct dwarf_unit {
 struct pmp_lines {
 	Dwarf *dwarf;
 	int fd;	     /* of its file, or -1 */
-	uid_t owner; /* of the module's */
+	uid_t owner; /* of the module's file */
 	struct pmp_budget *budget;
 	uint64_t steps; /* left for this module */
 	const struct pmp_log *log;
 	struct dwarf_unit *units; /* those in .debug_aranges, ascending; then the rest */
 	size_t told_count, unit_count, unit_capacity;
 	struct pmp_interval_map told, rest; /* address to index of unit */
-	bool begun, complete;		    /* told, rest has been filled */
+	bool begun, complete;		    /* told is filled; rest is filled */
 	struct pmp_intervals ranges;	    /* while they are collected */
 };
 
 /* ---- walking ------------------------------------------------------------ */
 
 struct die_walk {
-	/* Look at a DIE; true: look at its children too. */
+	/* Visit a DIE; true: visit its children too. */
 	bool (*visit)(struct die_walk *walk, Dwarf_Die *die, unsigned depth);
 	void *arg;
 	size_t budget;
-	bool first; /* nothing after the first DIE that visit accepts */
-	bool ended; /* done, or too much, or damaged */
+	bool first; /* stop after the first DIE for which visit returns true */
+	bool ended; /* done, over budget, or damaged */
 };
 
 static bool spend(struct die_walk *walk)
@@ -80,7 +80,7 @@ static bool spend(struct die_walk *walk)
 	return !walk->ended;
 }
 
-/* What may be spent at once; spent() takes it off when the walk is over. */
+/* The budget for a walk; spent() charges what was used when the walk is over. */
 static size_t allowance(const struct pmp_lines *lines, size_t most)
 {
 	if (most > lines->steps)
@@ -95,9 +95,8 @@ static void spent(struct pmp_lines *lines, size_t allowed, const struct die_walk
 }
 
 /*
- * dwarf_siblingof() jumps by DW_AT_sibling where there is one and otherwise
- * steps over all descendants, again by their DW_AT_sibling: each must lead
- * forward.
+ * dwarf_siblingof() follows DW_AT_sibling if there is one, else it steps over all
+ * descendants, following their DW_AT_sibling: each of these must lead forward.
  */
 static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
 {
@@ -110,8 +109,8 @@ static bool sibling_leads_forward(Dwarf_Die *die, bool *has_one)
 		dwarf_dieoffset(&sibling) > dwarf_dieoffset(die));
 }
 
-/* Children that are not wanted are walked silently if dwarf_siblingof() is
- * going to step over them. */
+/* silent: only check the children, without visiting, as dwarf_siblingof() is going to step
+ * over them. */
 static void walk_children(struct die_walk *walk, Dwarf_Die *parent, unsigned depth,
 			  bool silent)
 {
@@ -152,7 +151,7 @@ static void each_range(struct die_walk *walk, Dwarf_Die *die,
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0 && spend(walk)) {
-		/* Address 0 is what linkers give to code they have removed. */
+		/* Linkers give address 0 to code that they have removed. */
 		if (start != 0 && start < end && !add(arg, start, end))
 			return;
 	}
@@ -222,7 +221,7 @@ static struct dwarf_unit *told_unit(const struct pmp_lines *lines, Dwarf_Off off
 				 : NULL;
 }
 
-/* The units that .debug_aranges mentions, each once. */
+/* List the units that .debug_aranges mentions, each once. */
 static bool list_told_units(struct pmp_lines *lines, Dwarf_Aranges *table, size_t count)
 {
 	Dwarf_Off offset, last = 0;
@@ -305,7 +304,7 @@ static void list_other_units(struct pmp_lines *lines)
 	pmp_intervals_free(&lines->ranges);
 }
 
-/* The unit of an address, or NULL. Without memory some are not found. */
+/* The unit of an address, or NULL. If memory runs out, some units are not found. */
 static struct dwarf_unit *find_unit(struct pmp_lines *lines, uint64_t address)
 {
 	uint32_t index;
@@ -353,7 +352,7 @@ void pmp_lines_free(struct pmp_lines *lines)
 
 /* ---- strings ------------------------------------------------------------- */
 
-/* Does a string that lies among the DIEs end before they do? */
+/* Does a string in a section of DIEs end within that section? */
 static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
 {
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(attribute->cu));
@@ -384,8 +383,8 @@ static bool ends_within(const Dwarf_Attribute *attribute, const char *text)
 	return false;
 }
 
-/* libdw does not compare the offset of an indexed string with the size of its section (0.188,
- * found by fuzz-elf); that of dwarf_getstring() it does. */
+/* libdw does not check the offset of an indexed string (0.188, found by fuzz-elf), but
+ * dwarf_getstring() checks its argument. */
 static bool is_indexed_within(Dwarf_Attribute *attribute, const char *text)
 {
 	Dwarf *dwarf = dwarf_cu_getdwarf(attribute->cu);
@@ -396,7 +395,8 @@ static bool is_indexed_within(Dwarf_Attribute *attribute, const char *text)
 	       dwarf_getstring(dwarf, (Dwarf_Off)(text - first), &length) == text;
 }
 
-/* Is the text of an attribute in a section, to its end? Sections of strings end in a NUL. */
+/* Is the text of an attribute within a section, including its NUL? Sections of strings end
+ * with a NUL. */
 static bool is_within(Dwarf_Attribute *attribute, const char *text)
 {
 	switch (dwarf_whatform(attribute)) {
@@ -428,7 +428,7 @@ static const char *unit_name(struct dwarf_unit *unit)
 	return name ? name : "?";
 }
 
-/* DIRECTORY/BELOW/NAME, or what of it is needed to be absolute. */
+/* Is DIRECTORY/BELOW/NAME harmless, without the parts before an absolute one? */
 static bool harmless(const char *directory, const char *below, const char *name,
 		     uid_t owner)
 {
@@ -446,10 +446,10 @@ static bool harmless(const char *directory, const char *below, const char *name,
 }
 
 /*
- * libdw opens .dwo files by itself, and waits where it finds a FIFO. It looks beside the
- * ELF file, whose path it knows from the descriptor, then in the directory of the
- * compilation, which is below the former unless it is absolute; from 0.191 on first of
- * all for ELF-FILE.dwp. What is put there after this check it opens all the same.
+ * libdw opens .dwo files by itself, and blocks if it finds a FIFO. It looks in the
+ * directory of the ELF file, whose path it gets from the descriptor, then in the
+ * compilation directory, which is relative to the former unless it is absolute; since 0.191
+ * it first looks for ELF-FILE.dwp. It will open a file that is put there after this check.
  */
 static bool may_open_split(const struct pmp_lines *lines, struct dwarf_unit *unit)
 {
@@ -474,7 +474,7 @@ static bool may_open_split(const struct pmp_lines *lines, struct dwarf_unit *uni
 	       (!compiled || harmless(directory, compiled, name, lines->owner));
 }
 
-/* A file that shares DWARF with others again: see pmp_debugfile_alt(). */
+/* Can it be used? Not if it in turn shares DWARF with others, see pmp_debugfile_alt(). */
 static bool fit(Dwarf *split)
 {
 	const char *name;
@@ -545,7 +545,7 @@ static bool list_function(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 	return false;
 }
 
-/* What was listed up to a damaged place is kept. */
+/* Functions that were listed before a damaged place are kept. */
 static void list_functions(struct pmp_lines *lines, struct dwarf_unit *unit)
 {
 	struct listing listing = { unit, { .ranges = &lines->ranges } };
@@ -602,7 +602,7 @@ static uint64_t rows_of(Dwarf_Die *die)
 	return data && data->d_buf ? pmp_line_rows(data->d_buf, data->d_size, offset) : 0;
 }
 
-/* libdw makes a list of all lines of a unit when it is asked for one, and keeps it. */
+/* When it looks up a line, libdw makes a list of all lines of the unit and keeps that. */
 static bool may_read_lines(struct pmp_lines *lines, struct dwarf_unit *unit)
 {
 	uint64_t rows;

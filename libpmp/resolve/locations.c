@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See locations.h: open addressing, at most half of the slots in use. */
+/* See locations.h. Open addressing, with at most half of the slots in use. */
 #include "resolve/locations.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static bool same_key(const struct pmp_location_key *a, const struct pmp_location
 	return a->address == b->address && a->module == b->module && a->flags == b->flags;
 }
 
-/* The slot of a place, or the free one where it belongs. */
+/* The slot of a place, or the free slot where it belongs. */
 static size_t find_slot(const struct pmp_locations *locations,
 			const struct pmp_location_key *key)
 {
@@ -60,7 +60,7 @@ static size_t find_slot(const struct pmp_locations *locations,
 	return i;
 }
 
-/* Its slot is known; there is room for its module. */
+/* Put a location into a slot and its module's list, for which there is room. */
 static void link_location(struct pmp_locations *locations, pmp_location number,
 			  size_t slot)
 {
@@ -121,7 +121,7 @@ static bool grow_slots(struct pmp_locations *locations)
 	return true;
 }
 
-/* The number of a location that is new: one that was given back, or the next. */
+/* The number for a new location: one that was given back, or the next. */
 static pmp_location new_number(struct pmp_locations *locations)
 {
 	if (locations->free_count)

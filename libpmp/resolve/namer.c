@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that reads files for a symbolizer: it has no files of its own but what it is
- * sent, asks for others by what a file says of them, and answers with names. Nothing here
- * relies on the process being confined, or confines it: that is the program's part.
+ * The process that reads files for a symbolizer. It opens no files itself: it is sent some,
+ * asks for others that a file refers to, and answers with names. Nothing here confines the
+ * process, or relies on that: it is up to the program.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,8 +24,8 @@
 #include "resolve/remote-messages.h"
 #include "resolve/strings.h"
 
-#define LOT ((size_t)32 << 10) /* bytes of names that are sent at once */
-#define PATHS_MAX 64	       /* of descriptors, the last ones */
+#define LOT ((size_t)32 << 10) /* bytes of names sent in one message */
+#define PATHS_MAX 64	       /* descriptors whose paths are remembered */
 
 struct opened {
 	uint32_t handle, options;
@@ -34,7 +34,7 @@ struct opened {
 	struct pmp_perf_map *perf_map;
 };
 
-/* What a descriptor was opened by. */
+/* The path of a descriptor. */
 struct known_path {
 	int fd;
 	char *path;
@@ -43,9 +43,9 @@ struct known_path {
 struct pmp_namer {
 	int socket;
 	struct pmp_namer_options options;
-	struct opened **opened; /* each stays where it is */
+	struct opened **opened; /* pointers, as current must not move */
 	size_t count, capacity;
-	const struct opened *current; /* whose request it is, or NULL */
+	const struct opened *current; /* the module of the request, or NULL */
 	struct pmp_remote_message request, given;
 	struct pmp_buf lot, text;
 	struct pmp_budget budget;
@@ -56,9 +56,9 @@ struct pmp_namer {
 
 static const struct pmp_remote_patience patient;
 
-/* ---- saying ------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------ */
 
-/* The symbolizer has gone: there is nothing to do any more. False. */
+/* False: the symbolizer is gone, so there is nothing to do any more. */
 static bool send_message(struct pmp_namer *namer, enum pmp_remote_type type,
 			 uint32_t flag, const struct pmp_remote_parts *parts)
 {
@@ -94,7 +94,7 @@ static void remember_path(struct pmp_namer *namer, int fd, const char *path,
 const char *pmp_namer_path(const struct pmp_namer *namer, int fd)
 {
 	for (size_t i = 0; i < PATHS_MAX; i++) {
-		/* The last one that had this number. */
+		/* The newest one with this number. */
 		const struct known_path *known =
 			&namer->paths[(namer->path_count - 1 - i) % PATHS_MAX];
 
@@ -160,7 +160,7 @@ int pmp_namer_open_split(struct pmp_namer *namer, const char *path)
 
 static struct opened *find(const struct pmp_namer *namer, uint32_t handle)
 {
-	/* Mostly it was opened not long ago. */
+	/* Mostly it was opened recently. */
 	for (size_t i = namer->count; i-- > 0;)
 		if (namer->opened[i]->handle == handle)
 			return namer->opened[i];
@@ -188,8 +188,7 @@ static void close_module(struct pmp_namer *namer, uint32_t handle)
 	}
 }
 
-/* Of the body of OPEN: what is asked, the image, the path. NULL: no memory, or it is not
- * complete. */
+/* Make the module from the body of OPEN. NULL: out of memory, or the body is incomplete. */
 static struct pmp_module *read_module(struct pmp_namer *namer,
 				      const struct pmp_remote_open *open)
 {
@@ -273,14 +272,14 @@ static bool open_module(struct pmp_namer *namer)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-/* A place that is being put into the lot, from start on. */
+/* A place that is being written to the lot, from start on. */
 struct placing {
 	struct pmp_namer *namer;
 	size_t start;
 	uint32_t count;
 };
 
-/* Where a string is put; 0: there is none. */
+/* Add a string. Returns its offset in the place; 0: there is none, or it is too long. */
 static uint32_t put_text(struct placing *placing, const char *text, size_t most)
 {
 	struct pmp_buf *lot = &placing->namer->lot;
@@ -302,7 +301,7 @@ static struct pmp_remote_name *name_at(struct placing *placing, size_t i)
 	return (struct pmp_remote_name *)(void *)at + i;
 }
 
-/* The name to show, and that of the linker if it is another one. */
+/* Add the name to show, and the linker's if that is different. */
 static void put_function(struct placing *placing, size_t i, const char *linkage)
 {
 	struct pmp_namer *namer = placing->namer;
@@ -388,7 +387,7 @@ static bool put_code(struct placing *placing, struct opened *opened, uint32_t in
 		name_at(placing, i - first)->file = file;
 		name_at(placing, i - first)->line = places[i].line;
 	}
-	/* After that: without memory for debug information other symbols are read. */
+	/* Afterwards, as running out of memory there makes it read more symbols. */
 	if (known)
 		symbol = pmp_dso_symbol(opened->dso, address);
 	if (symbol)
@@ -445,13 +444,13 @@ static bool put_place(struct placing *placing, struct opened *opened, uint32_t i
 	return put_code(placing, opened, index, address);
 }
 
-/* Is it to behave as if a file had taken it over? */
+/* For tests: behave as if a file had taken over this process? */
 static bool is_taken_over(const struct pmp_namer *namer)
 {
 	return strstr(pmp_namer_module(namer), "victim");
 }
 
-/* Answers without a name, for ever. */
+/* Send empty answers, for ever. */
 static void play_empty(struct pmp_namer *namer)
 {
 	const struct pmp_remote_parts none = { .first = NULL };
@@ -460,7 +459,7 @@ static void play_empty(struct pmp_namer *namer)
 		continue;
 }
 
-/* A message that comes byte by byte. */
+/* Send a message byte by byte. */
 static void play_drips(const struct pmp_namer *namer)
 {
 	struct pmp_remote_header header = { .type = PMP_REMOTE_LOG,
@@ -473,7 +472,7 @@ static void play_drips(const struct pmp_namer *namer)
 		poll(NULL, 0, 1000);
 }
 
-/* The last part says so. */
+/* last: the flag of NAMES. */
 static bool send_lot(struct pmp_namer *namer, uint32_t last)
 {
 	struct pmp_buf *lot = &namer->lot;
@@ -508,7 +507,7 @@ static bool name_places(struct pmp_namer *namer)
 	if (namer->request.header.flag == PMP_REMOTE_OBJECTS && opened->dso &&
 	    pmp_dso_lacks_objects(opened->dso))
 		pmp_dso_read_objects(opened->dso, places, count);
-	/* Once for all of them: code may have been replaced. */
+	/* Once for all places, as code may have been replaced. */
 	if (opened->perf_map)
 		pmp_perf_map_read_on(opened->perf_map);
 	for (size_t i = 0; i < count; i++) {

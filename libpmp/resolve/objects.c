@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols of data to one sorted array. Only their own names are kept, not those of the
- * functions in the same tables. Of several that lie over an address that wins which
- * begins last, of those that begin together the best name (see score() in symtab.c).
+ * The symbols of data, in one sorted array. Only their own names are kept, not those of
+ * functions in the same tables. If several symbols cover an address, the one that begins
+ * last wins; with equal starts, the best name (see score() in symtab.c).
  */
 #include "resolve/objects.h"
 
@@ -28,19 +28,19 @@ struct data_symbol {
 };
 
 struct pmp_objects {
-	uint64_t bias; /* ELF address less distance */
+	uint64_t bias; /* ELF address minus distance */
 	struct segment *segments;
 	size_t segment_count, segment_capacity;
 	struct pmp_buf names;
 	struct data_symbol *symbols;
 	size_t symbol_count;
 	struct pmp_interval_map steps;	  /* address to index of symbols */
-	struct pmp_address_filter *asked; /* all that can be named, or NULL */
+	struct pmp_address_filter *asked; /* what can be named; NULL: all */
 };
 
 /* ---- segments ---------------------------------------------------------------- */
 
-/* The lowest one is that which the file's mapping begins with. */
+/* The mapping of the file begins with the lowest segment. */
 static int read_segments(struct pmp_objects *objects, const struct pmp_elf *elf)
 {
 	uint64_t lowest = UINT64_MAX;
@@ -82,7 +82,7 @@ bool pmp_objects_address(const struct pmp_objects *objects, uint64_t distance,
 
 /* ---- symbols ------------------------------------------------------------------ */
 
-/* Keep a symbol with its name, of which somewhat more than is shown. */
+/* Keep a symbol with its name, of which a bit more than what is shown. */
 static int keep_symbol(struct pmp_objects *objects, const char *name,
 		       const struct pmp_symbol *symbol, struct pmp_intervals *ranges)
 {
@@ -166,7 +166,7 @@ size_t pmp_objects_count(const struct pmp_objects *objects)
 
 /* ---- life --------------------------------------------------------------------- */
 
-/* Distances to addresses; without memory all symbols will be read. */
+/* Convert distances to addresses; without memory all symbols will be read. */
 static void set_asked(struct pmp_objects *objects, const uint64_t *asked, size_t count)
 {
 	uint64_t *addresses = calloc(count, sizeof(*addresses));

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading a perf map. Anybody can write into it, and it is written while it is
- * read: a line that makes no sense is skipped, a line without an end is left for
- * later. What was read stays known when the file is gone.
+ * Reading a perf map. Its contents are untrusted, and it grows while it is read: an
+ * invalid line is skipped, an incomplete line is left for later. What was read is
+ * kept when the file is gone.
  *
- * JIT compilers add a line every few milliseconds. So new lines are sorted by themselves
- * and become a level above what was known; a level that has grown to half of the one
- * below is merged with it. A line is so moved some twenty times at most, however many
- * there are.
+ * JIT compilers add a line every few milliseconds. So new lines are sorted separately and
+ * become a level above the known ones; a level that has grown to half of the one below is
+ * merged with it. So a line is moved some twenty times at most, however many there are.
  */
 #include "resolve/perf-map.h"
 
@@ -22,27 +21,27 @@
 #include "libpmp.h"
 #include "resolve/interval-map.h"
 
-#define AT_ONCE_MAX ((uint64_t)128 << 20) /* of what is there: its end */
+#define AT_ONCE_MAX ((uint64_t)128 << 20) /* to read at once, from the end */
 #define PIECE_SIZE ((size_t)16 << 20)
-#define KEPT_SIZE 64		      /* of what was read last */
+#define KEPT_SIZE 64		      /* of the last bytes that were read */
 #define LINE_MAX_LENGTH 4096	      /* longer ones are skipped */
 #define LINES_MAX ((uint64_t)4 << 20) /* in a map's life */
 #define NAMES_MAX ((size_t)256 << 20) /* bytes, in a map's life */
-#define READ_MAX ((uint64_t)1 << 30)  /* bytes, likewise: a file may be written again */
-#define LEVELS_MAX 32		      /* each has more than twice the steps of the next */
+#define READ_MAX ((uint64_t)1 << 30)  /* bytes, likewise: a file may be rewritten */
+#define LEVELS_MAX 32		      /* each has over twice the steps of the next */
 
 struct pmp_perf_map {
 	int fd;
-	uint64_t read;	      /* bytes of the file */
-	char kept[KEPT_SIZE]; /* the last of them */
+	uint64_t read;	      /* bytes read of the file */
+	char kept[KEPT_SIZE]; /* the last of these bytes */
 	size_t kept_length;
-	uint64_t read_ever;  /* the same, of all that were there */
+	uint64_t read_ever;  /* bytes read, also before it was rewritten */
 	struct pmp_buf rest; /* a line whose end has not been read */
-	bool skipping;	     /* rest was too long: until the next newline */
-	bool lost;	     /* there was no memory for some line */
+	bool skipping;	     /* skip up to the next newline: rest was too long */
+	bool lost;	     /* lines were left out for want of memory */
 	struct pmp_buf names;
 	struct pmp_intervals ranges; /* lines that are in no level yet */
-	uint64_t lines;		     /* so far: a later one wins */
+	uint64_t lines;		     /* number of lines, which is the rank of the next */
 	/* Address to offset in names. The last level is the newest, and wins. */
 	struct pmp_interval_map levels[LEVELS_MAX];
 	size_t level_count;
@@ -95,13 +94,13 @@ static int add_line(struct pmp_perf_map *map, const char *line, size_t length)
 	pmp_buf_putc(&map->names, '\0');
 	if (!pmp_buf_failed(&map->names) && pmp_intervals_add(&map->ranges, &range) == 0)
 		return 0;
-	/* This line is lost, the next ones may find memory. */
+	/* This line is lost, but there may be memory for the next ones. */
 	map->names.failed = false;
 	pmp_buf_cut(&map->names, range.value);
 	return PMP_ENOMEM;
 }
 
-/* And what failed in it: the next line may find memory. */
+/* Also resets a failure, as there may be memory for the next line. */
 static void empty_rest(struct pmp_perf_map *map)
 {
 	if (pmp_buf_failed(&map->rest))
@@ -109,7 +108,7 @@ static void empty_rest(struct pmp_perf_map *map)
 	pmp_buf_clear(&map->rest);
 }
 
-/* A line is complete: all of it, or its end with its beginning in rest. */
+/* Take a complete line; if its beginning is in rest, this is its end. */
 static int take_line(struct pmp_perf_map *map, const char *line, size_t length)
 {
 	int rc = 0;
@@ -142,7 +141,7 @@ static int keep_rest(struct pmp_perf_map *map, const char *text, size_t length)
 	pmp_buf_add(&map->rest, text, length);
 	if (!pmp_buf_failed(&map->rest))
 		return 0;
-	/* What is still to come of this line is of no use. */
+	/* The rest of this line is of no use. */
 	map->lost = map->skipping = true;
 	empty_rest(map);
 	return PMP_ENOMEM;
@@ -163,7 +162,7 @@ static int merge_levels(struct pmp_perf_map *map)
 	return 0;
 }
 
-/* Make a level of the new lines. Without memory they wait for the next ones. */
+/* Make a level of the new lines. Without memory they are kept for later. */
 static int add_level(struct pmp_perf_map *map)
 {
 	if (map->ranges.count == 0)
@@ -196,7 +195,7 @@ bool pmp_perf_map_lacks_lines(const struct pmp_perf_map *map)
 	return map->lost || map->ranges.count;
 }
 
-/* Is what was read last still there? Else the file has been written again from its start. */
+/* Are the last bytes that were read still there? Else the file has been rewritten. */
 static bool goes_on(const struct pmp_perf_map *map, uint64_t size)
 {
 	char now[KEPT_SIZE];
@@ -213,7 +212,7 @@ static void start_at(struct pmp_perf_map *map, uint64_t at)
 {
 	map->read = at;
 	map->kept_length = 0;
-	/* A line whose beginning is not there. */
+	/* Skip a line whose beginning is not read. */
 	map->skipping = at > 0;
 	empty_rest(map);
 }
@@ -224,7 +223,7 @@ static void keep_last(struct pmp_perf_map *map, const char *text, size_t length)
 	memcpy(map->kept, text + length - map->kept_length, map->kept_length);
 }
 
-/* How much is read next of a file of that size. */
+/* How much to read next of a file of that size. */
 static size_t next_piece(const struct pmp_perf_map *map, uint64_t size)
 {
 	const uint64_t left = size - map->read;
@@ -232,7 +231,7 @@ static size_t next_piece(const struct pmp_perf_map *map, uint64_t size)
 	return left < PIECE_SIZE ? left : PIECE_SIZE;
 }
 
-/* False: there is no more, or not enough memory. */
+/* False: there is no more to read, or out of memory. */
 static bool read_piece(struct pmp_perf_map *map, char *text, uint64_t size)
 {
 	const size_t length = next_piece(map, size);
@@ -248,8 +247,8 @@ static bool read_piece(struct pmp_perf_map *map, char *text, uint64_t size)
 	return pmp_perf_map_parse(map, text, (size_t)got) == 0;
 }
 
-/* Read on to the end of the file; true if there was something new. What was added last counts
- * most: of very much the beginning is left out. */
+/* Read to the end of the file; true: there was something new. If there is very much, its
+ * beginning is left out, as the newest lines matter most. */
 static bool read_on(struct pmp_perf_map *map)
 {
 	const uint64_t before = map->read_ever;
@@ -264,7 +263,7 @@ static bool read_on(struct pmp_perf_map *map)
 		start_at(map, 0);
 	if (size - map->read > AT_ONCE_MAX)
 		start_at(map, size - AT_ONCE_MAX);
-	/* Lines may have waited for memory. */
+	/* Lines may have been kept for want of memory. */
 	if (size == map->read)
 		return map->ranges.count && add_level(map) == 0;
 	text = malloc(next_piece(map, size));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stub jumps to an address that it loads from a slot of the global offset table;
- * a relocation says whose address the dynamic linker writes into that slot. The
- * stub's own code tells the slot, so that neither the order of stubs nor the size
- * of what precedes them has to be known for each linker and option:
+ * A stub jumps to an address that it loads from a slot of the global offset table. A
+ * relocation tells whose address the dynamic linker writes to that slot. The slot is
+ * taken from the stub's code, so that neither the order of stubs nor the size of what
+ * precedes them has to be known for each linker and option:
  *
  *	x86-64		[endbr64] [bnd] jmp *slot(%rip)
  *	aarch64		[bti c]  adrp x16, slot  ldr x17, [x16, slot]  ...
@@ -23,7 +23,7 @@ struct machine {
 	uint16_t number;
 	uint8_t alignment;	 /* of stubs */
 	uint32_t relocations[3]; /* JUMP_SLOT, GLOB_DAT, IRELATIVE */
-	/* The slot of the stub that begins with this code, at this address. */
+	/* Find the slot of the stub with this code at this address. False: no stub. */
 	bool (*slot)(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot);
 };
 
@@ -36,7 +36,7 @@ struct got_slot {
 struct pmp_stubs {
 	struct pmp_elf file;
 	const struct machine *machine; /* NULL: not known */
-	size_t sections;	       /* those before this one are not listed yet */
+	size_t sections;	       /* sections below this index are not listed yet */
 	struct got_slot *slots;	       /* ascending */
 	size_t count, capacity;
 };
@@ -107,7 +107,7 @@ static const struct machine *machine_of(const struct pmp_elf *elf)
 	return NULL;
 }
 
-/* The next section after *section whose name begins with .plt: .plt.sec, .plt.got */
+/* The next section after section whose name begins with .plt, .plt.sec for instance. */
 static Elf_Scn *next_stubs(const struct pmp_elf *elf, Elf_Scn *section, GElf_Shdr *header)
 {
 	size_t names;
@@ -141,7 +141,7 @@ void pmp_plt_range(const struct pmp_elf *elf, struct pmp_plt *plt)
 	*plt = found.start < found.end ? found : (struct pmp_plt){ 0 };
 }
 
-/* The slot of the stub that an address lies in. */
+/* Find the slot of the stub at an address. */
 static bool find_slot(const struct pmp_elf *elf, const struct machine *machine,
 		      uint64_t address, uint64_t *slot)
 {
@@ -175,8 +175,8 @@ static bool fills_slots(const struct machine *machine, uint64_t type)
 	       type == machine->relocations[2];
 }
 
-/* What a relocation refers to: a symbol, or the function that is asked when the
- * program starts, which binutils show like this. */
+/* Name what a relocation refers to: a symbol, or the resolver of an indirect function, in
+ * the form that binutils uses. */
 static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
 		     const GElf_Rela *rela, struct pmp_buf *name)
 {
@@ -204,7 +204,7 @@ static bool put_name(const struct pmp_elf *elf, const GElf_Shdr *header,
 	return !pmp_buf_failed(name);
 }
 
-/* Later sections first, as they are listed. */
+/* Later sections first, as that is the order in which they are listed. */
 static int slot_order(const void *a, const void *b)
 {
 	const struct got_slot *x = a, *y = b;
@@ -234,8 +234,8 @@ static bool list_slots(struct pmp_stubs *stubs, Elf_Scn *section)
 	return true;
 }
 
-/* The last section that fills slots, then all others at once: .rela.plt comes after .rela.dyn,
- * which is large and seldom needed. False: there is none left, or no memory. */
+/* List the last section that fills slots; the next time, all others: .rela.plt comes after
+ * .rela.dyn, which is large and seldom needed. False: none is left, or out of memory. */
 static bool list_next(struct pmp_stubs *stubs)
 {
 	const bool all = stubs->count > 0;
@@ -279,7 +279,7 @@ void pmp_stubs_free(struct pmp_stubs *stubs)
 	free(stubs);
 }
 
-/* The relocation that fills a slot, or NULL. */
+/* Find the relocation that fills a slot, or NULL. */
 static const struct got_slot *find_relocation(struct pmp_stubs *stubs, uint64_t address)
 {
 	if (address == 0)

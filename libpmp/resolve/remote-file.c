@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/escape.h"
 
-/* ms without a word, unless it is computing. One that says something now and then is waited
- * for: meanwhile nothing else is kept waiting, and a signal or --max-wall ends pmp. */
+/* ms without a message, unless the process is computing. There is no limit for the total,
+ * as nothing else waits for it, and a signal or --max-wall ends pmp. */
 #define SILENCE 10000
 #define ERRNO_MAX 4095
 

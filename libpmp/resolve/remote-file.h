@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A file that another process reads as a whole, a saved profile or a core: this end of it.
- * What comes from there is believed no more than the file.
+ * This end of a connection to a process that reads one whole file for us, a saved profile
+ * or a core. What it sends is trusted no more than the file.
  */
 #ifndef PMP_RESOLVE_REMOTE_FILE_H
 #define PMP_RESOLVE_REMOTE_FILE_H
@@ -18,22 +18,23 @@ struct pmp_remote_file {
 	struct pmp_remote_message message; /* the last one */
 };
 
-/* Start a process, and ask it to read the file of a descriptor. False: it is lost. */
+/* Start a process and ask it to read the file of a descriptor. False: that has failed. */
 bool pmp_remote_file_start(struct pmp_remote_file *file,
 			   const struct pmp_namer_calls *calls, enum pmp_remote_type type,
 			   const struct pmp_buf *body, int fd);
-/* Send it something more. */
+/* Send it another message. False: it cannot be sent. */
 bool pmp_remote_file_send(struct pmp_remote_file *file, struct pmp_remote_header header,
 			  const struct pmp_remote_parts *parts);
-/* The next message. False: it has died or says nothing any more. */
+/* Receive the next message into .message. False: the process died or does not answer. */
 bool pmp_remote_file_receive(struct pmp_remote_file *file);
-/* It is lost, or nothing it says makes sense: end it. Returns PMP_ESRCH, and says why. */
+/* End a process that is lost or has sent something invalid. Returns PMP_ESRCH; err says
+ * why. */
 int pmp_remote_file_lose(struct pmp_remote_file *file, struct pmp_error *err);
-/* It is not needed any more. */
+/* End the process, which is not needed any more. */
 void pmp_remote_file_end(struct pmp_remote_file *file);
-/* Is it a text for people, with its NUL? */
+/* Is it printable text with a NUL at the end? */
 bool pmp_remote_is_text(const char *text, size_t size);
-/* Is it an error as the library makes them? code 0: none. */
+/* Is it an error as the library makes them? code 0: no error. */
 bool pmp_remote_is_error(const struct pmp_error *error);
 
 #endif

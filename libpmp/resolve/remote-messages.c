@@ -11,19 +11,19 @@
 
 #include "base/clock.h"
 
-/* Room for one descriptor beside the bytes (SCM_RIGHTS). */
+/* Room for one descriptor (SCM_RIGHTS). */
 union control {
 	char data[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* Without a limit the calls themselves wait. */
+/* Without a limit, use blocking calls. */
 static bool waits(const struct pmp_remote_patience *patience)
 {
 	return !patience->time;
 }
 
-/* In ms; 0: there is none left. */
+/* The time to wait, in ms; 0: none is left. */
 static int time_left(const struct pmp_remote_patience *patience)
 {
 	const uint64_t now = patience->until ? pmp_clock() : 0;
@@ -162,7 +162,8 @@ static void take_descriptor(struct msghdr *header, struct pmp_remote_message *me
 	}
 }
 
-/* The padding after one descriptor has room for a second, which would never be closed. */
+/* CMSG_LEN() and not the size of the buffer: its padding has room for a second descriptor,
+ * which would never be closed. */
 static bool receive_bytes(int socket, const struct pmp_remote_patience *patience,
 			  void *data, size_t size, struct pmp_remote_message *message)
 {
@@ -244,7 +245,7 @@ const char *pmp_remote_string(const struct pmp_remote_place *place, uint32_t off
 	return offset ? (const char *)place + offset : NULL;
 }
 
-/* Does it lie after the names and end within the place? */
+/* Is the string after the names, and does it end within the place? */
 static bool is_string(const struct pmp_remote_place *place, uint32_t offset, size_t most)
 {
 	const size_t first =
@@ -261,7 +262,7 @@ static bool is_string(const struct pmp_remote_place *place, uint32_t offset, siz
 	return memchr((const char *)place + offset, '\0', left);
 }
 
-/* A name that was cut has "..." after it. */
+/* Are all strings valid? A name that was cut has "..." appended. */
 static bool are_names(const struct pmp_remote_place *place)
 {
 	const struct pmp_remote_name *names = pmp_remote_names(place);
@@ -282,7 +283,7 @@ const struct pmp_remote_place *pmp_remote_next(const struct pmp_buf *body, size_
 	const struct pmp_remote_place *place;
 	const size_t left = body->length - *at;
 
-	/* Memory of malloc() is aligned, and so is whatever a multiple of 8 comes after. */
+	/* Memory of malloc() is aligned, and all sizes are multiples of 8. */
 	if (left < sizeof(*place))
 		return NULL;
 	place = (const struct pmp_remote_place *)(const void *)(body->data + *at);

@@ -14,12 +14,12 @@
 #include "base/fault.h"
 #include "resolve/perf-map.h"
 
-#define SILENCE 10000		  /* ms without a word, unless it is computing */
-#define ANSWER_TIME (600 * PMP_S) /* for all of an answer, whatever it does */
-#define SHORT_TIME (3 * PMP_S)	  /* the same, to be tested */
+#define SILENCE 10000		  /* ms without a message, unless it is computing */
+#define ANSWER_TIME (600 * PMP_S) /* limit for a whole answer */
+#define SHORT_TIME (3 * PMP_S)	  /* the same, for tests */
 #define LOGS_MAX 100000		  /* lines for one request */
 #define ASKED_MAX 10000		  /* files for one request */
-#define FETCHED_MAX 16		  /* of servers; a module needs two */
+#define FETCHED_MAX 16		  /* from servers, likewise; a module needs two */
 
 /* ---- the process ------------------------------------------------------------------------- */
 
@@ -49,7 +49,8 @@ static bool start(struct pmp_remote *remote)
 	return !remote->off;
 }
 
-/* It has died, or is of no use any more: at this module, which is left alone from then on. */
+/* The process has died or misbehaved: end it. The module that it was reading fails, and is
+ * not opened again. */
 static void give_up(struct pmp_remote *remote, struct pmp_remote_module *module)
 {
 	char reason[80];
@@ -90,7 +91,7 @@ static uint64_t answer_time(void)
 	return PMP_FAULT("short-answers") ? SHORT_TIME : ANSWER_TIME;
 }
 
-/* From now on it has time for its answer. */
+/* Send a request; the time for its answer starts now. */
 static bool send_request(struct pmp_remote *remote, enum pmp_remote_type type,
 			 const struct pmp_remote_module *module, uint32_t flag, int fd)
 {
@@ -137,8 +138,7 @@ static void keep_debug_path(struct pmp_remote_module *module,
 	module->debug_path = pmp_copy(path->data, path->length);
 }
 
-/* A file is given only if it is one that has debug information, by its first bytes, and
- * belongs to who may say what is in it. */
+/* A file is given only if it is an ELF file, and belongs to a trusted user. */
 static int find_file(struct pmp_remote_module *module,
 		     const struct pmp_debug_question *question, struct pmp_buf *path)
 {
@@ -184,7 +184,7 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 	if (asked.kind == PMP_DEBUG_FETCH && remote->asked.fetched++ >= FETCHED_MAX)
 		return false;
 	fd = find_file(module, &question, &path);
-	/* A server may have been asked. */
+	/* The time for asking a server does not count. */
 	remote->until += pmp_clock() - since;
 	patience = patience_of(remote);
 	if (fd < 0)
@@ -199,7 +199,7 @@ static bool give(struct pmp_remote *remote, struct pmp_remote_module *module)
 	return given;
 }
 
-/* The next part of the answer; what it asks for meanwhile is given. */
+/* Receive the next part of the answer, and give the files that the process asks for. */
 static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 		    enum pmp_remote_type type)
 {
@@ -209,7 +209,7 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 	while (pmp_remote_receive(remote->socket, &patience, message)) {
 		const uint32_t got = message->header.type;
 
-		pmp_remote_drop(message); /* it has none to give */
+		pmp_remote_drop(message); /* it has no descriptors to send */
 		if (message->header.handle != module->handle)
 			return false;
 		if (got == type)
@@ -219,7 +219,7 @@ static bool receive(struct pmp_remote *remote, struct pmp_remote_module *module,
 			continue;
 		if (got == PMP_REMOTE_ASK && ++remote->asked.files < ASKED_MAX &&
 		    give(remote, module)) {
-			patience.until = remote->until; /* a server may have been asked */
+			patience.until = remote->until; /* give() may have extended it */
 			continue;
 		}
 		return false;
@@ -279,7 +279,7 @@ static void write_open(struct pmp_buf *request, const struct pmp_module *source,
 	pmp_buf_add(request, source->path, open.path_length);
 }
 
-/* Lower-case hex, or nothing. */
+/* Take the answer to OPEN. The build-id must be lower-case hex, or empty. */
 static bool take_opened(const struct pmp_buf *body, struct pmp_remote_module *module)
 {
 	struct pmp_remote_opened opened;

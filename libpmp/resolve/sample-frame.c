@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames of a sample without names, for programs that look those up themselves. */
+/* Frames of a sample without names, for programs that look up names themselves. */
 #include "base/alloc.h"
 #include "base/sized.h"
 #include "resolve/elf.h"
 #include "sample.h"
 
-/* Read it out of the module's file, once there is one: not all are opened at first. */
+/* Read the build-id from the module's file, once that is open: files may be opened late. */
 static void find_build_id(struct pmp_module *module)
 {
 	struct pmp_elf file;

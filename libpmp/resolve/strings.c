@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Strings that are kept for as long as anybody may show them. */
+/* Strings that are kept for as long as they may be shown. */
 #include "resolve/strings.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ const char *pmp_strings_keep_scratch(struct pmp_strings *strings)
 	return kept;
 }
 
-/* As much of a long name as is kept, without half a character at its end. */
+/* The length to which a long name is cut, without splitting a UTF-8 character. */
 static size_t name_length(const char *name)
 {
 	size_t length = PMP_NAME_MAX;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of objects. Where one lies is found when a sample is counted, from the mappings
- * alone; its module's symbols are read when it is named, and each object is named once.
+ * Names of objects. Where an object is, is found when a sample is counted, from the
+ * mappings alone. Its module's symbols are read when it is named, and it is named once.
  *
- * An object of a module is a location of it, with a key that no code has: the distance
- * from where the module's file is mapped, not an offset in the file, as a program's zeros
- * (.bss) are in none. They lie in anonymous memory right after the file's, and so may
- * others, even the heap: only the file tells where they end.
+ * An object in a module is a location with a key that no code has: the distance from where
+ * the module's file is mapped. An offset in the file would not do, as .bss is in no file.
+ * It is in anonymous memory right after the file's mapping, but so may be other memory,
+ * even the heap: only the file tells where .bss ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "resolve/symbolizer-state.h"
 #include "resolve/symbolizer.h"
 
-/* ---- where it lies ------------------------------------------------------------ */
+/* ---- where it is -------------------------------------------------------------- */
 
-/* The first region of the same file that was mapped with this one. Offsets ascend there;
- * the file may be mapped several times. */
+/* The first region of the same mapping of a file, of which there may be several; offsets
+ * ascend within a mapping. */
 static const struct pmp_region *first_of_file(const struct pmp_maps *maps,
 					      const struct pmp_region *region)
 {
@@ -34,7 +34,7 @@ static const struct pmp_region *first_of_file(const struct pmp_maps *maps,
 	return first;
 }
 
-/* The number of a place in a module. */
+/* The location of a place in a module. */
 static pmp_location locate_in(struct pmp_symbolizer *symbolizer,
 			      struct pmp_module *module, uint64_t distance,
 			      uint64_t address)
@@ -91,8 +91,8 @@ void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 
 /* ---- its name ----------------------------------------------------------------- */
 
-/* What has been found of a location is kept as its one frame: the function is the symbol,
- * the address that in the symbol or else in the module, or one of these. */
+/* What was found about an object is kept as the one frame of its location: .function is the
+ * symbol, .address the offset in the symbol, else in the module, or one of these. */
 #define BEYOND UINT64_MAX	    /* where the module's variables end */
 #define UNREADABLE (UINT64_MAX - 1) /* its file cannot be read */
 
@@ -108,13 +108,13 @@ static void fill_frame(struct pmp_frame *frame, const struct pmp_dso_object *fou
 		return;
 	frame->function = names->function;
 	frame->linkage = names->linkage;
-	/* No memory: then where it lies. */
+	/* Without memory for the symbol, keep the address in the module. */
 	frame->unnamed = strcmp(frame->function, PMP_STRINGS_UNKNOWN) == 0;
 	if (!frame->unnamed)
 		frame->address -= found->start;
 }
 
-/* As pmp_dso_object(). */
+/* Like pmp_dso_object(). */
 static int find_object(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
 		       uint64_t distance, struct pmp_dso_object *found)
 {
@@ -175,14 +175,14 @@ static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number)
 	symbolizer->naming = false;
 }
 
-/* What is known of a location that lies in a module, or may. */
+/* Describe an object that is, or may be, in a module. */
 static void describe(const struct pmp_location_entry *location, struct pmp_object *object)
 {
 	const struct pmp_frame *frame = location->frames;
 	const bool is_known =
 		frame != &pmp_locations_unknown && frame->address != UNREADABLE;
 
-	/* Of what may be heap or a module's zeros the file is the only witness. */
+	/* Only the file tells whether this is the heap or a module's .bss. */
 	if (object->in == PMP_IN_HEAP) {
 		if (!is_known)
 			object->in = PMP_IN_NOTHING;
@@ -197,7 +197,7 @@ static void describe(const struct pmp_location_entry *location, struct pmp_objec
 	object->symbol = frame->unnamed ? NULL : frame->function;
 }
 
-/* Is there a location that says more than where it lies? */
+/* Does the object have a location that tells more than the kind of memory? */
 static bool has_location(const struct pmp_symbolizer *symbolizer,
 			 const struct pmp_located_object *located)
 {

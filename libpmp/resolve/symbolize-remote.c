@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locations whose module's files another process reads. As asking it takes longer than to
- * name a location, all those of the module that have no names are named with the first
- * one; for a view, which waits for what is on its screen, a few of them.
+ * Naming locations in modules that another process reads. As a request takes longer than
+ * naming a location, all unnamed locations of the module are named with the first one; for
+ * a view, which waits for what is on its screen, only a few of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "base/alloc.h"
 #include "resolve/symbolizer-state.h"
 
-#define FOR_VIEW 64 /* locations at a time */
-#define NEAR 64	    /* modules that are looked at for others to open */
+#define FOR_VIEW 64 /* locations named at a time for a view */
+#define NEAR 64	    /* modules that are checked for others to open */
 
-/* Locations that are asked for. */
+/* A batch of locations to be named. */
 struct remote_batch {
 	struct pmp_symbolizer *symbolizer;
 	struct pmp_dso_entry *module;
@@ -50,7 +50,7 @@ static uint32_t remote_options(const struct pmp_symbolizer *symbolizer)
 	       (symbolizer->log.line ? PMP_REMOTE_DEBUGS : 0);
 }
 
-/* Open the file there. False: it is of another build. */
+/* Open source->fd in the process. False: it is of another build, and closed. */
 static bool try_saved(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module,
 		      const struct pmp_remote_options *options,
 		      const struct pmp_asked *asked)
@@ -67,7 +67,8 @@ static bool try_saved(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *m
 	return false;
 }
 
-/* The file of a saved profile: on this machine, else fetched. Returns why there is none. */
+/* Open a file of a saved profile: on this machine, else fetched. Returns NULL or why there
+ * is none. */
 static const char *open_saved(struct pmp_symbolizer *symbolizer,
 			      struct pmp_dso_entry *module,
 			      struct pmp_remote_options *options,
@@ -96,7 +97,7 @@ static const char *open_saved(struct pmp_symbolizer *symbolizer,
 	return here ? "on this machine is another version of it" : "not on this machine";
 }
 
-/* With the lock: what others may read of a module. */
+/* With the lock: publish what other threads may read about a module. */
 static void publish(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *module)
 {
 	const char *id = module->remote->build_id, *problem = module->remote->problem;
@@ -141,8 +142,8 @@ void pmp_state_open_remote(struct pmp_symbolizer *symbolizer,
 	free(asked.places);
 }
 
-/* Writing needs all names: while one module's debug information is unpacked there, others
- * are opened. */
+/* Writing needs all names: while the debug information of one module is being unpacked
+ * there, open others. */
 static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *first)
 {
 	const struct pmp_dso_table *modules = &symbolizer->modules;
@@ -161,7 +162,7 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 		pmp_state_open_remote(symbolizer, module);
 		opened++;
 	}
-	/* One of them may have brought the process down. */
+	/* One of them may have killed the process. */
 	pmp_state_open_remote(symbolizer, first);
 }
 
@@ -208,7 +209,7 @@ static void fill_batch(struct remote_batch *batch, pmp_location first)
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* NULL: there is none, it is empty, or cannot be kept. */
+/* Keep a string of a place. NULL: there is none, or it is empty. */
 static const char *keep(struct pmp_symbolizer *symbolizer,
 			const struct pmp_remote_place *place, uint32_t offset)
 {

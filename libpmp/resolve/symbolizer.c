@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locations and their names. Counting a sample costs one hash lookup a frame;
- * files are opened and names looked up when the first frame of a module is to be
- * shown, and each location once. No process is needed any more by then.
+ * Locations and their names. Counting a sample costs one hash look-up per frame. The files
+ * of a module are opened when its first frame is to be shown, and each location is named
+ * once. The process is not needed for that.
  *
- * The symbol says what the function at an address is called, the debug information
- * which functions are inlined there. Names in a saved profile are part of
- * what makes a location: two profiles may have named one address differently.
+ * The symbol tells what the function at an address is called, debug information tells
+ * which functions are inlined there. Names in a saved profile are part of a location's
+ * key, as two profiles may have named one address differently.
  */
 #include "resolve/symbolizer.h"
 
@@ -23,7 +23,7 @@
 #include "resolve/symbolizer-state.h"
 
 #define DEBUG_DIR "/usr/lib/debug"
-#define ASKED_MAX 10000 /* places in a module */
+#define ASKED_MAX 10000 /* places in a module; beyond it, all names are read */
 
 /* ---- life --------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ void pmp_symbolizer_free(struct pmp_symbolizer *symbolizer)
 
 /* ---- files of modules ---------------------------------------------------- */
 
-/* Whose file it was says the build-id, not the name. */
+/* Only the build-id tells whether this is the profile's file, not the path. */
 static void check_saved(struct pmp_dso_entry *module)
 {
 	if (module->source->fd < 0)
@@ -134,7 +134,7 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	};
 	struct pmp_dso *dso = module->dso;
 	struct pmp_perf_map *perf_map = module->perf_map;
-	const bool counted = module->wanted; /* since it was opened last */
+	const bool counted = module->wanted; /* new locations since it was last opened */
 	struct pmp_asked asked = { 0 };
 
 	if (pmp_state_is_remote(symbolizer, module)) {
@@ -159,7 +159,7 @@ void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 	if (module->source && module->source->kind == PMP_MODULE_PERF_MAP && !perf_map &&
 	    !options.no_symbols)
 		perf_map = pmp_perf_map_new(module->source->fd);
-	/* Once for all that were counted until now: code may have been replaced. */
+	/* Once for all locations counted so far, as code may have been replaced. */
 	if (perf_map && counted)
 		pmp_perf_map_read_on(perf_map);
 	free(asked.places);
@@ -177,9 +177,9 @@ static bool is_unpacking(const struct pmp_dso_entry *module)
 }
 
 /*
- * Open a module, and others with locations that have no names. Writing needs all names:
- * while threads unpack what debug information some modules have, the next ones are read.
- * A view wants what is on its screen: then only this one.
+ * Open a module, and others with unnamed locations. Writing needs all names: while threads
+ * unpack the debug information of some modules, the next ones are read. A view needs only
+ * what is on its screen: then open only this one.
  */
 static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry *first)
 {
@@ -201,8 +201,7 @@ static void open_modules(struct pmp_symbolizer *symbolizer, struct pmp_dso_entry
 
 /* ---- locations ---------------------------------------------------------- */
 
-/* The module of a region, or of the perf map if code that a JIT compiler made is there.
- */
+/* The module of a region, or the perf map if the region may have JIT code. */
 static uint32_t module_at(struct pmp_symbolizer *symbolizer, const struct pmp_maps *maps,
 			  const struct pmp_region *region)
 {
@@ -219,7 +218,7 @@ pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 				   const struct pmp_maps *maps,
 				   const struct pmp_raw_frame *frame)
 {
-	/* The call may be the last instruction of its region. */
+	/* A call may be the last instruction of its region. */
 	uint64_t lookup = frame->pc - !(frame->flags & PMP_FRAME_EXACT);
 	const struct pmp_region *region = maps ? pmp_maps_find(maps, lookup) : NULL;
 	struct pmp_location_key key = {
@@ -327,13 +326,14 @@ void pmp_state_name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame
 		frame->function = pmp_strings_keep_scratch_name(strings);
 	else
 		frame->function = pmp_strings_keep_name(strings, name);
-	/* A part of it would be of no use. */
+	/* A part of a longer one would be of no use. */
 	if (linkage && strcmp(frame->function, linkage) != 0 &&
 	    strlen(linkage) <= PMP_NAME_MAX)
 		frame->linkage = pmp_strings_keep(strings, linkage);
 }
 
-/* Names as bytes: equal ones get the same number, from 1 on. 0: no memory. */
+/* The number, from 1 on, of the names of a location; equal names have equal numbers. 0: out
+ * of memory. */
 static uint32_t number_names(struct pmp_symbolizer *symbolizer,
 			     const struct pmp_frame *frames, size_t count)
 {
@@ -353,7 +353,7 @@ static uint32_t number_names(struct pmp_symbolizer *symbolizer,
 	return id < UINT32_MAX >> PMP_LOCATION_NAMES_SHIFT ? id + 1 : 0;
 }
 
-/* They are readable already. */
+/* Keep the names of a frame, which are already demangled. */
 static void keep_names(struct pmp_symbolizer *symbolizer, struct pmp_frame *kept,
 		       const struct pmp_frame *frame)
 {
@@ -469,8 +469,8 @@ void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
 	module->names_size += symbolizer->strings.size - size;
 }
 
-/* Names from the debug information; the last frame is the function itself.
- * Returns the number of frames, at least 1. */
+/* Names from debug information; the last frame is the physical function. Returns the
+ * number of frames, at least 1. */
 static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module, uint64_t lookup,
 			   struct pmp_frame *frames)
@@ -502,7 +502,7 @@ static size_t name_inlined(struct pmp_symbolizer *symbolizer,
 	return count - first;
 }
 
-/* A place in an ELF file. */
+/* Name a place in an ELF file. Returns the number of frames. */
 static size_t name_in_file(struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module,
 			   const struct pmp_location_key *key, struct pmp_frame *frames)
@@ -515,14 +515,14 @@ static size_t name_in_file(struct pmp_symbolizer *symbolizer,
 	if (module->dso && pmp_dso_address(module->dso, lookup, &lookup)) {
 		address = lookup + !(key->flags & PMP_FRAME_EXACT);
 		count = name_inlined(symbolizer, module, lookup, frames);
-		/* After that: without memory for debug information other symbols are read. */
+		/* Afterwards, as running out of memory there makes it read more symbols. */
 		pmp_state_release(symbolizer);
 		symbol = pmp_dso_symbol(module->dso, lookup);
 		pmp_state_acquire(symbolizer);
 	}
 	for (size_t i = 0; i < count; i++)
 		frames[i].address = address;
-	/* One address can have several right names; the symbol is what others show. */
+	/* One address can have several valid names; other tools show the symbol. */
 	if (symbol)
 		pmp_state_name_function(symbolizer, &frames[count - 1], symbol, symbol);
 	return count;
@@ -550,7 +550,7 @@ static size_t name_without_file(struct pmp_symbolizer *symbolizer,
 	return 1;
 }
 
-/* The first frame to be shown: from the function itself inwards, as many as may be. */
+/* The first frame to be shown: as many as allowed, from the physical function inwards. */
 static size_t first_shown(const struct pmp_frame *frames, size_t count)
 {
 	size_t first = count - 1, size = 0;
@@ -679,7 +679,7 @@ size_t pmp_symbolizer_unnamed(const struct pmp_symbolizer *symbolizer)
 	return symbolizer->locations.unnamed;
 }
 
-/* Of those that have a file. */
+/* Is the module open, or without a file to be opened? */
 static bool is_open(const struct pmp_symbolizer *symbolizer,
 		    const struct pmp_dso_entry *module)
 {
@@ -700,8 +700,8 @@ static bool has_unnamed(const struct pmp_locations *locations, uint32_t module)
 	return i != PMP_LOCATION_NONE;
 }
 
-/* That a module is wanted does not say it: that is not said for objects, and stays when its
- * locations have been named with others, or are forgotten. */
+/* .wanted is not enough: it is not set for objects, and stays set when locations have been
+ * named together with others, or forgotten. */
 bool pmp_symbolizer_must_open(const struct pmp_symbolizer *symbolizer)
 {
 	const struct pmp_locations *locations = &symbolizer->locations;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names for addresses. A location is a place in a module's file (or, without a
- * file, an address); it is found cheaply when a sample is counted, and named
- * only when it is to be shown. No process is needed: modules came with
+ * file, an address). Finding it, when a sample is counted, is cheap; naming it is
+ * left until it is shown. The process is not needed for that: modules came with
  * the sample as descriptors.
  */
 #ifndef PMP_RESOLVE_SYMBOLIZER_H
@@ -13,64 +13,65 @@
 #include "sample.h"
 
 /*
- * The location of a raw frame. Remembers the module (a reference) the first
- * time. Equal (module, file offset, exactness) give equal locations, also
- * across processes and after a library has moved. PMP_LOCATION_NONE: no memory.
+ * The location of a raw frame. Keeps a reference to a module the first time it is
+ * seen. Equal (module, file offset, exactness) give equal locations, also across
+ * processes and after a library has moved. PMP_LOCATION_NONE: out of memory.
  */
 pmp_location pmp_symbolizer_locate(struct pmp_symbolizer *symbolizer,
 				   const struct pmp_maps *maps,
 				   const struct pmp_raw_frame *frame);
 /*
- * Its names: innermost inlined function first, the physical function last; at
- * least one. Returns their number; *frames is borrowed for the symbolizer's life.
- * Never fails: without memory the frame is "[unknown]".
+ * The frames of a location with their names: the innermost inlined function first,
+ * the physical function last; at least one. Returns their number; *frames is
+ * borrowed for the symbolizer's life. Never fails: without memory the frame is
+ * "[unknown]".
  */
 size_t pmp_symbolizer_frames(struct pmp_symbolizer *symbolizer, pmp_location location,
 			     const struct pmp_frame **frames);
 
-/* Has it names, or none to come? */
+/* Does the location have its names, or will it never have any? */
 bool pmp_symbolizer_has_names(const struct pmp_symbolizer *symbolizer,
 			      pmp_location location);
 
 /* ---- objects: data, locks for instance ------------------------------------ */
 
-/* What memory an object lies in. */
+/* The kind of memory that an object is in. */
 enum pmp_object_in {
-	PMP_IN_NOTHING, /* in no mapping that was known */
-	PMP_IN_MODULE,	/* of a file: the data of a program or library */
-	PMP_IN_HEAP,	/* [heap] and what else belongs to no file */
+	PMP_IN_NOTHING, /* in no known mapping */
+	PMP_IN_MODULE,	/* the data of a program or library */
+	PMP_IN_HEAP,	/* [heap], or other memory without a file */
 	PMP_IN_STACK,	/* of a thread */
 	PMP_IN_SHARED,	/* a mapping that other processes may have as well */
 };
 
-/* Where an object is, kept with a sample: all that is needed to name it. */
+/* Where an object is. Kept with a sample, it is all that is needed to name it. */
 struct pmp_located_object {
-	/* In the module that it lies in, or (of PMP_IN_HEAP) that may have its
-	 * variables there; PMP_LOCATION_NONE: in none. */
+	/* Its place in the module that it is in, or for PMP_IN_HEAP in a module that may
+	 * have variables there; PMP_LOCATION_NONE: in none. */
 	pmp_location location;
 	enum pmp_object_in in;
-	pid_t stack_of; /* of PMP_IN_STACK: a tid */
+	pid_t stack_of; /* tid, for PMP_IN_STACK */
 };
 
-/* The same with names, which are borrowed as those of frames are. */
+/* An object with its names, which are borrowed like those of frames. */
 struct pmp_object {
 	enum pmp_object_in in;
 	const char *symbol; /* demangled; NULL: none is known */
-	const char *module; /* full path, raw; NULL: in none */
+	const char *module; /* full path, raw bytes; NULL: in none */
 	uint64_t offset;    /* from the start of the symbol, else of the module */
 	pid_t stack_of;
 };
 
-/* Which of the threads has the stack it cannot tell: it says PMP_IN_HEAP then. Without
- * memory the location is none. */
+/* Find where the object at an address is. Stacks are not told from other memory without a
+ * file: they are PMP_IN_HEAP. Without memory the location is PMP_LOCATION_NONE. */
 void pmp_symbolizer_locate_object(struct pmp_symbolizer *symbolizer,
 				  const struct pmp_maps *maps, uint64_t address,
 				  struct pmp_located_object *located);
-/* Its names, which are looked up the first time. Never fails. */
+/* The names of an object, which are looked up the first time. Never fails. */
 void pmp_symbolizer_object(struct pmp_symbolizer *symbolizer,
 			   const struct pmp_located_object *located,
 			   struct pmp_object *object);
-/* The same without looking anything up. False: its location has to be named first, by
+/* The same without looking anything up. False: the location has to be named first, with
  * pmp_symbolizer_name(). */
 bool pmp_symbolizer_known_object(const struct pmp_symbolizer *symbolizer,
 				 const struct pmp_located_object *located,
@@ -78,21 +79,22 @@ bool pmp_symbolizer_known_object(const struct pmp_symbolizer *symbolizer,
 
 /* ---- bounded memory ------------------------------------------------------ */
 
-/* Callers that store locations attach, and detach when they have dropped them. Both take
+/* Callers that keep locations attach, and detach when they have dropped them. Both take
  * NULL. */
 void pmp_symbolizer_attach(struct pmp_symbolizer *symbolizer);
 void pmp_symbolizer_detach(struct pmp_symbolizer *symbolizer);
-/* The bytes that locations and their names take, without those of opened files and of
- * numbers that are free. */
+/* Memory used by locations and their names, in bytes, without open files and free
+ * numbers. */
 uint64_t pmp_symbolizer_size(const struct pmp_symbolizer *symbolizer);
 /*
- * Forget all locations whose used[] is not set, their names and what modules they
- * had; their numbers are given to new ones. Strings and frames that were borrowed are
- * gone. False: not now, since several keep locations or one is being named.
+ * Forget all locations whose used[] is not set, their names, and modules without any other
+ * location; their numbers will be reused. Borrowed strings and frames become invalid.
+ * False: not possible now, as several callers keep locations or one is being named, or out
+ * of memory.
  */
 bool pmp_symbolizer_gc(struct pmp_symbolizer *symbolizer, const bool *used);
 
-/* How it was made; without the strings that it has copied. */
+/* The options that it was made with. Strings that it has copied are not valid there. */
 const struct pmp_symbolizer_options *
 pmp_symbolizer_options(const struct pmp_symbolizer *symbolizer);
 
@@ -101,24 +103,23 @@ pmp_symbolizer_options(const struct pmp_symbolizer *symbolizer);
 void pmp_symbolizer_first_address(const struct pmp_symbolizer *symbolizer,
 				  pmp_location location,
 				  struct pmp_first_address *origin);
-/* May open the module's file, for its build-id. */
+/* A mapping by number. May open the module's file, for its build-id. */
 void pmp_symbolizer_mapping(struct pmp_symbolizer *symbolizer, uint32_t number,
 			    struct pmp_mapping *mapping);
 
 /* ---- locations of saved profiles -------------------------------------------- */
 
 /*
- * A mapping of a saved profile. Its file is opened when a location in
- * it has no names, and believed if it has the same build-id. Returns its number,
- * or UINT32_MAX: no memory. The strings are copied.
+ * Add a mapping of a saved profile. Its file is opened if a location in it has no
+ * names, and used if it has the same build-id. Returns its number; UINT32_MAX: out
+ * of memory. The strings are copied.
  */
 uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
 				    const struct pmp_mapping *mapping);
 /*
- * The location of an address in such a mapping whose names are known, innermost
- * first; of their fields function (for people), linkage, file, line and signal are used, and
- * copied.
- * count 0: to be named from the mapping's file. PMP_LOCATION_NONE: no memory.
+ * Add the location of an address in such a mapping, with its frames, innermost first. Of
+ * their fields, function (demangled), linkage, file, line and signal are used, and copied.
+ * count 0: to be named from the mapping's file. PMP_LOCATION_NONE: out of memory.
  */
 pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 					 const struct pmp_first_address *origin,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbol tables to one sorted array of names.
+ * From symbol tables to one sorted array of names.
  *
- * Many symbols may lie over an address. The one that begins last and has not
- * ended wins; of several that begin together the best name wins (see score() in
- * symtab.c). Symbols without a size are hand-written assembly: they reach to the next
- * symbol of their section, and count only where no sized symbol is. Local ones without
- * size and type are labels, and no functions.
+ * Several symbols may cover an address. The one that begins last and has not ended wins;
+ * with equal starts, the best name (see score() in symtab.c). Symbols without a size are
+ * from hand-written assembly: they reach to the next symbol in their section, and count
+ * only where no sized symbol is. Local symbols without size and type are labels, not
+ * functions.
  */
 #include "resolve/symbols.h"
 
@@ -24,12 +24,12 @@ struct pmp_symbols {
 	size_t count;
 	bool complete;
 	struct pmp_address_filter
-		*asked; /* what these are for; NULL: for all addresses */
+		*asked; /* the addresses that can be named; NULL: all of them */
 };
 
 /*
- * Symbols without a size end at the next symbol or with their section. From the
- * highest address down; those that begin together end together.
+ * Make a range of each symbol, from the highest address down. Symbols without a size
+ * end at the next symbol or with their section; those with equal starts end together.
  */
 static int make_ranges(struct pmp_symtab *table, struct pmp_intervals *ranges)
 {
@@ -52,15 +52,15 @@ static int make_ranges(struct pmp_symtab *table, struct pmp_intervals *ranges)
 			end = symbol->start + symbol->size;
 		else
 			end = after < code->end ? after : code->end;
-		/* That which begins last wins. */
+		/* Rank i: the one that begins last wins. */
 		ranges->items[i] =
 			(struct pmp_interval){ symbol->start, end, i, symbol->name };
 	}
 	return 0;
 }
 
-/* At or within a symbol that has a size, one without is a label: it stays empty.
- * Of those that begin together, the ones with a size come last. */
+/* A symbol without a size at the start of, or within, one that has a size is a label: make
+ * its range empty. With equal starts, those with a size come last. */
 static void drop_labels(const struct pmp_symtab *table, struct pmp_interval *ranges)
 {
 	uint64_t reach = 0; /* of the sized symbols so far */
@@ -99,7 +99,7 @@ static uint64_t end_of_code(void *arg, uint64_t start)
 	return pmp_symtab_code(arg, start)->end;
 }
 
-/* Some of the symbols, if they are enough; else none is read. */
+/* Read only symbols that are asked for. 1: that is not enough, and none is kept. */
 static int read_asked(struct pmp_symtab *table, struct pmp_elf *const *files,
 		      size_t count, struct pmp_address_filter *asked)
 {

@@ -14,9 +14,9 @@
 #define NAMES_MAX ((size_t)512 << 20)  /* bytes of all names */
 #define NAME_READ 256		       /* of one name at a time */
 #define READ_COUNT 512		       /* symbols at a time */
-#define ASKED_MIN 1000		       /* symbols: of fewer all are read at once */
-#define ASKED_SHARE 4		       /* and of fewer than that for each address */
-#define ASKED_MAX 16384		       /* symbols taken for what is asked for */
+#define ASKED_MIN 1000		       /* symbols: of fewer, read all at once */
+#define ASKED_SHARE 4		       /* likewise, of fewer than this per address */
+#define ASKED_MAX 16384		       /* symbols taken for addresses asked for */
 
 /* One table, with the strings that it refers to. */
 struct table_source {
@@ -24,7 +24,7 @@ struct table_source {
 	Elf_Scn *symbols, *strings;
 	size_t count;
 	uint64_t strings_size;
-	size_t first; /* where its strings begin in the names, if they are all there */
+	size_t first; /* start of its strings in names, if all were read */
 };
 
 /* ---- code ----------------------------------------------------------------- */
@@ -36,7 +36,8 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Where code is: sections, else (their table was cut off) segments. */
+/* Find out where code is: in executable sections or, if the file has no table of sections,
+ * in the first executable segment. */
 static int read_code(struct pmp_symtab *table, const struct pmp_elf *elf)
 {
 	const uint64_t kind = SHF_ALLOC | SHF_EXECINSTR | (table->of_data ? SHF_TLS : 0);
@@ -73,7 +74,7 @@ static int read_code(struct pmp_symtab *table, const struct pmp_elf *elf)
 	return 0;
 }
 
-/* The next symbol is mostly in the same section. */
+/* The next symbol is mostly in the same section, so the last result is checked first. */
 const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t address)
 {
 	const struct pmp_code_range *found = table->last, *end;
@@ -94,14 +95,14 @@ const struct pmp_code_range *pmp_symtab_code(struct pmp_symtab *table, uint64_t 
 
 /* ---- symbols ---------------------------------------------------------------- */
 
-/* $x, $d.12 and the like mark code and data, and are no functions. */
+/* $x, $d.12 and the like mark code and data; they are not functions. */
 static bool mapping_symbol(const char *name)
 {
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
 	       (name[2] == '\0' || name[2] == '.');
 }
 
-/* In this order: has a size, is a function, how it is bound, few leading
+/* Criteria, most important first: has a size, is a function, binding, few leading
  * underscores and dots, short. */
 static uint32_t score(const Elf64_Sym *symbol, const char *name, uint32_t length)
 {
@@ -130,7 +131,7 @@ static bool wanted(const struct pmp_symtab *table, const Elf64_Sym *symbol)
 	       symbol->st_shndx != SHN_COMMON && symbol->st_name != 0;
 }
 
-/* Local ones without size and type are labels, and so are those that begin with a dot. */
+/* Symbols without size and type are labels if they are local or begin with a dot. */
 static bool may_be_label(const Elf64_Sym *symbol)
 {
 	return symbol->st_size == 0 && ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE;
@@ -141,7 +142,7 @@ static bool local(const Elf64_Sym *symbol)
 	return ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
 }
 
-/* The first byte that is not part of a name, or of as much of it as is kept. */
+/* The end of a name: its version, its NUL, or just beyond what is kept of it. */
 static char *end_of_name(const struct pmp_symtab *table, char *name)
 {
 	size_t length;
@@ -154,8 +155,8 @@ static char *end_of_name(const struct pmp_symtab *table, char *name)
 	return version ? version : name + length;
 }
 
-/* The name at an offset of the names, which ends with a NUL. Its version is cut off
- * where it lies: who shares the end of a name shares the version. */
+/* Add a symbol with the name at an offset of names. The version is cut off in place, as
+ * names that share their end share the version. */
 static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_t offset)
 {
 	char *name = table->names.data + offset;
@@ -179,8 +180,8 @@ static int add_symbol(struct pmp_symtab *table, const Elf64_Sym *symbol, uint32_
 	return 0;
 }
 
-/* Append one name to the names; of a long one somewhat more than is kept of it. False:
- * it is damaged, or no memory. */
+/* Append one name to names; of a long one, a bit more than is kept. False: damaged, or out
+ * of memory. */
 static bool read_name(struct pmp_symtab *table, const struct table_source *source,
 		      uint64_t offset)
 {
@@ -206,7 +207,8 @@ static bool read_name(struct pmp_symtab *table, const struct table_source *sourc
 	return !pmp_buf_failed(names);
 }
 
-/* All names are there, or this one is read if it is asked for. */
+/* Take a symbol, if wanted. Without a filter all names have been read; with one, the name
+ * is read if the symbol passes. */
 static int take_symbol(struct pmp_symtab *table, const struct table_source *source,
 		       const Elf64_Sym *symbol, struct pmp_address_filter *filter)
 {
@@ -229,7 +231,7 @@ static int take_symbol(struct pmp_symtab *table, const struct table_source *sour
 	return add_symbol(table, symbol, (uint32_t)offset);
 }
 
-/* Their bytes are in our order: open_checked() has seen to it. */
+/* The bytes of symbols are in our order: open_checked() makes sure of that. */
 static int take_symbols(struct pmp_symtab *table, const struct table_source *source,
 			struct pmp_address_filter *filter)
 {
@@ -254,7 +256,7 @@ static int take_symbols(struct pmp_symtab *table, const struct table_source *sou
 	return 0;
 }
 
-/* All strings of a table. False: damaged, or no memory. */
+/* Append all strings of a table. False: damaged, or out of memory. */
 static bool append_strings(struct pmp_symtab *table, struct table_source *source)
 {
 	struct pmp_buf *names = &table->names;
@@ -268,7 +270,7 @@ static bool append_strings(struct pmp_symtab *table, struct table_source *source
 		if (!memchr(names->data + at, '\0', PMP_NAME_MAX))
 			table->long_names = true;
 	}
-	/* A last name without an end would go on in what follows. */
+	/* A last name without a NUL would continue in what follows. */
 	if (names->data[names->length - 1] == '\0')
 		return true;
 	pmp_buf_cut(names, source->first);
@@ -341,7 +343,7 @@ int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size
 
 		if (!elf || !elf->elf)
 			continue;
-		/* Sections of the module itself: it has the segments at least. */
+		/* From the first open file, mostly the module itself. */
 		if (!table->code && read_code(table, elf))
 			return PMP_ENOMEM;
 		while ((section = elf_nextscn(elf->elf, section))) {
@@ -360,8 +362,8 @@ int pmp_symtab_read(struct pmp_symtab *table, struct pmp_elf *const *files, size
 /* ---- order ------------------------------------------------------------------ */
 
 /*
- * By start, digit by digit of those in which the starts differ: a tenth of what
- * qsort() takes, which has all of a large program's symbols to compare here.
+ * A radix sort by start, skipping bytes in which the starts do not differ. For all
+ * symbols of a large program this takes a tenth of the time of qsort().
  */
 static int sort_by_start(struct pmp_symtab *table)
 {
@@ -393,9 +395,9 @@ static int sort_by_start(struct pmp_symtab *table)
 	return 0;
 }
 
-/* Of those that begin together the best one comes last; of equal ones that which ends first:
- * the others go on behind it. To sort by names as well would take minutes: a file can have
- * millions of symbols whose names are all parts of a long one. */
+/* With equal starts the best symbol comes last; with equal scores the one that ends first,
+ * as the others continue after its end. Names are not compared: that could take minutes, as
+ * a file can have millions of symbols whose names are all parts of a long one. */
 static int better_last(const void *a, const void *b)
 {
 	const struct pmp_symbol *x = a, *y = b;
@@ -410,7 +412,7 @@ static bool same_range(const struct pmp_symbol *x, const struct pmp_symbol *y)
 	return x->start == y->start && x->size == y->size;
 }
 
-/* The better score, else the lesser name, as far as it is kept, else the first in the table. */
+/* The better score; else the lower name, as far as kept; else the first in the table. */
 static bool better(const struct pmp_symtab *table, const struct pmp_symbol *x,
 		   const struct pmp_symbol *y)
 {
@@ -424,7 +426,7 @@ static bool better(const struct pmp_symtab *table, const struct pmp_symbol *x,
 	return order ? order < 0 : x->name < y->name;
 }
 
-/* Aliases, and the same symbol in several tables. */
+/* Drop aliases, and the same symbol in several tables. */
 static void drop_doubles(struct pmp_symtab *table)
 {
 	struct pmp_symbol *items = table->items;

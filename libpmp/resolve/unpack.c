@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The image: a header, the sections one after the other, the names of sections as
- * they were, the table of sections. All of it but the contents is known before the
- * thread begins, which reads, unpacks, and allocates nothing.
+ * The image: a header, the sections one after the other, among them the names of
+ * sections, unchanged, and the table of sections. All but the contents is made
+ * before the thread starts, which reads and unpacks, but allocates nothing.
  */
 #include "resolve/unpack.h"
 
@@ -22,12 +22,12 @@
 #include "base/file.h"
 
 #define ALIGNMENT 16		       /* of a section in the image */
-#define IMAGE_MAX ((uint64_t)5 << 30)  /* somewhat more than elf.c lets pass */
-#define THREAD_MIN ((size_t)256 << 10) /* of the image: below it no thread pays */
+#define IMAGE_MAX ((uint64_t)5 << 30)  /* a bit more than DEBUG_MAX in elf.c */
+#define THREAD_MIN ((size_t)256 << 10) /* image size from which a thread pays */
 
-/* A section on its way into the image. */
+/* A section to be put into the image. */
 struct image_section {
-	uint64_t offset, length; /* in the file, without the header of compression */
+	uint64_t offset, length; /* in the file, without the compression header */
 	uint64_t at, size;	 /* in the image */
 	uint32_t name, type;
 	bool packed;
@@ -37,8 +37,8 @@ struct pmp_unpacking {
 	struct image_section *pieces;
 	size_t count, capacity;
 	size_t names;  /* which piece holds the names of sections */
-	uint64_t used; /* of the image, by pieces */
-	uint64_t most; /* the longest packed one */
+	uint64_t used; /* bytes of the image, header and pieces */
+	uint64_t most; /* length of the longest packed piece */
 	int fd;
 	uint64_t length; /* of the file */
 	char *image, *input;
@@ -46,7 +46,7 @@ struct pmp_unpacking {
 	struct libdeflate_decompressor *decompressor;
 	pthread_t thread;
 	bool started;
-	bool fine; /* the result, for who has waited */
+	bool fine; /* the result, valid when the thread has ended */
 	atomic_bool dropped;
 };
 
@@ -63,14 +63,14 @@ static bool wanted(const char *name, const GElf_Shdr *header)
 	       (is_debug(name) || strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
-/* Split units are looked for beside the file, which an image has not got. */
+/* Not with split units, which are looked for beside the file: an image has no path. */
 static bool fit(const char *name)
 {
 	return strncmp(name, ".zdebug_", 8) != 0 && strcmp(name, ".debug_addr") != 0;
 }
 
-/* The sizes of debug sections have been looked at (elf.c), those of others have not: they are
- * never packed. */
+/* The unpacked sizes of debug sections have been checked (elf.c), those of others have not:
+ * these must not be compressed. */
 static bool is_sound(const struct pmp_unpacking *unpacking, const char *name,
 		     const GElf_Shdr *header)
 {
@@ -79,7 +79,7 @@ static bool is_sound(const struct pmp_unpacking *unpacking, const char *name,
 	       (is_debug(name) || !(header->sh_flags & SHF_COMPRESSED));
 }
 
-/* Where a section's contents are and how large they become. */
+/* Find out where a section's contents are and how large they become. */
 static bool measure(int fd, const GElf_Shdr *header, struct image_section *piece)
 {
 	Elf64_Chdr packed;
@@ -94,7 +94,7 @@ static bool measure(int fd, const GElf_Shdr *header, struct image_section *piece
 	};
 	if (!piece->packed)
 		return true;
-	/* libelf would read all of the section for it. */
+	/* libelf would read the whole section for this. */
 	if (piece->length <= sizeof(packed) ||
 	    pmp_file_pread(fd, &packed, sizeof(packed), piece->offset) !=
 		    sizeof(packed) ||
@@ -212,7 +212,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Signals are for other threads. A fault in here is a fault of the process. */
+/* Block signals in the thread, except those of faults. */
 static void start(struct pmp_unpacking *unpacking)
 {
 	sigset_t all, old;
@@ -229,7 +229,7 @@ static void start(struct pmp_unpacking *unpacking)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* Once the thread has ended. */
+/* Free everything, when the thread has ended. */
 static void free_all(struct pmp_unpacking *unpacking)
 {
 	if (unpacking->decompressor)

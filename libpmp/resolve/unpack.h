@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Debug sections that a distribution has compressed: half of the time that names of
- * a short run take goes into unpacking libc's. A thread does it while whoever wants
- * them reads symbols, of this file and of others.
+ * Unpacking compressed debug sections, in a thread, while the caller reads the symbols of
+ * this file and of others. For a short run, unpacking those of libc takes half of the time
+ * of finding names.
  */
 #ifndef PMP_RESOLVE_UNPACK_H
 #define PMP_RESOLVE_UNPACK_H
@@ -14,22 +14,22 @@
 struct pmp_unpacking;
 
 /*
- * Begin to copy what libdw reads of a file, unpacked, into an ELF image. elf, which
- * was opened from fd, is looked at now and not any more; fd is borrowed until the
- * end. Sections that are SHT_NOBITS are left out; the others lie within the file and
- * their unpacked sizes have been checked. NULL, and then libelf can be left to do it,
- * in twice the time: nothing is compressed, not with zlib, damaged, no memory, or
- * built without libdeflate.
+ * Start copying the sections that libdw reads, unpacked, into an ELF image. elf, which was
+ * opened from fd, is used only during this call; fd is borrowed until the end. SHT_NOBITS
+ * sections are left out; the unpacked sizes of the others must have been checked. NULL:
+ * nothing is compressed, or not with zlib, damaged, out of memory, or built without
+ * libdeflate; then libelf can do it, in twice the time.
  */
 struct pmp_unpacking *pmp_unpack_begin(Elf *elf, int fd);
-/* Does it have a thread, working or not waited for yet? */
+/* Does it have a thread that has not been joined yet? */
 bool pmp_unpack_has_thread(const struct pmp_unpacking *unpacking);
 /*
- * Wait for the end; unpacking is freed. The image, which the caller frees, or NULL:
- * damaged, unreadable. Takes NULL.
+ * Wait for the end and free unpacking. Returns the image, which the caller frees; NULL:
+ * damaged or unreadable. Takes NULL.
  */
 void *pmp_unpack_end(struct pmp_unpacking *unpacking, size_t *size);
-/* It is not wanted any more. Waits until the current section has been unpacked. */
+/* Cancel it and free unpacking. Waits until the current section has been unpacked. Takes
+ * NULL. */
 void pmp_unpack_drop(struct pmp_unpacking *unpacking);
 
 #endif
