@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* malloc() and its family: what each call does. */
+/* malloc() and its family: the path of each call. */
 #include "heap/recorder.h"
 
 #include "heap/recorder-count.h"
@@ -7,14 +7,14 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-/* Of older and newer C libraries than this one. */
+/* Functions of older and newer C libraries. */
 void cfree(void *block);
 void free_sized(void *block, size_t size);
 void free_aligned_sized(void *block, size_t align, size_t size);
 
 /* ---- the usual ones ------------------------------------------------------------------ */
 
-/* The rest is kept apart, so that what is called each time saves no registers for it. */
+/* The slow paths are separate functions, so that the fast path saves no registers. */
 static __attribute__((noinline)) void *other_malloc(size_t size)
 {
 	struct pmp_heap_slot *slot = count_slot();
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void *other_calloc(size_t count, size_t size)
 	return block;
 }
 
-/* counted: something is due. */
+/* counted: the call has been counted, but an update of the sums is due. */
 static __attribute__((noinline)) void other_free(void *block, bool counted)
 {
 	if (!block)
@@ -48,7 +48,7 @@ static __attribute__((noinline)) void other_free(void *block, bool counted)
 	next.free(block);
 }
 
-/* None, one that is mapped, or one with which the heap may have grown. */
+/* Count no block, a mapped one, or one for which the heap may have grown. */
 static __attribute__((noinline)) void *count_unusual(struct pmp_heap_slot *slot,
 						     unsigned function, void *block)
 {
@@ -58,7 +58,7 @@ static __attribute__((noinline)) void *count_unusual(struct pmp_heap_slot *slot,
 	return block;
 }
 
-/* Of what is counted. */
+/* Something is due for a block that has been counted. */
 static __attribute__((noinline)) void *take_due(struct pmp_heap_slot *slot,
 						unsigned function, void *block)
 {
@@ -159,9 +159,9 @@ static void count_failed(struct pmp_heap_slot *slot, const void *block, size_t s
 }
 
 /*
- * That of a block which was chosen is recorded as free before the allocator can give its
- * memory to another thread, but completed only when it is known that it was moved. What does
- * the same as malloc() or free() is counted there, so that blocks can be counted.
+ * For a sampled block, a record of its free is reserved before the allocator can give its
+ * memory to another thread, but completed only when realloc() has freed it. A realloc()
+ * that acts as malloc() or free() is counted as such, so that blocks can be counted.
  */
 static __attribute__((noinline)) void *move(struct pmp_heap_slot *slot, void *block,
 					    size_t size)

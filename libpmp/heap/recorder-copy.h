@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers and memory, copied by instructions: what a compiler makes of a loop may be a call
- * of memcpy(). Which registers, in this order, is what pmp unwinds from (heap/registers.h).
+ * Copying registers and memory with inline assembly, as a compiler may turn a loop into a
+ * call of memcpy(). The registers and their order are those of heap/registers.h, which pmp
+ * unwinds from.
  */
 #ifndef PMP_HEAP_RECORDER_COPY_H
 #define PMP_HEAP_RECORDER_COPY_H
@@ -24,7 +25,7 @@ static inline __attribute__((always_inline)) const char *copy_stack_pointer(void
 	return sp;
 }
 
-/* Those that a call preserves, sp and pc. */
+/* Callee-saved registers, sp and pc. */
 static inline __attribute__((always_inline)) void copy_registers(uint64_t *regs)
 {
 #ifdef __x86_64__

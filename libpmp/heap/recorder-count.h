@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What every call counts, in the thread's own slot. */
+/* Counting each call, in the thread's own slot. */
 #ifndef PMP_HEAP_RECORDER_COUNT_H
 #define PMP_HEAP_RECORDER_COUNT_H
 
 #include "heap/recorder.h"
 
-/* Before the call: the first one finds the functions that are called. A child without
- * handlers of fork() still has its parent's slot. */
+/* The slot of this thread. Get it before calling the allocator, as the first call looks up
+ * the allocator's functions. A child that ran no fork() handlers still has its parent's
+ * slot. */
 static inline struct pmp_heap_slot *count_slot(void)
 {
 	struct pmp_heap_slot *slot = thread.slot;
@@ -18,7 +19,8 @@ static inline struct pmp_heap_slot *count_slot(void)
 	return LIKELY(slot) ? slot : thread_attach();
 }
 
-/* In one instruction where there is one: a signal handler that comes in between adds as well. */
+/* In one instruction where possible, so that nothing is lost if a signal handler interrupts
+ * it and adds as well. */
 static inline __attribute__((always_inline)) void count_add(uint64_t *counter, uint64_t n)
 {
 #ifdef __x86_64__
@@ -36,7 +38,7 @@ static inline void count_call(struct pmp_heap_slot *slot, unsigned function)
 		sample_common(function, 0, 0);
 }
 
-/* Is something due, with what has been counted? */
+/* Is a sample, or an update of the sums, due? */
 static inline bool is_due(const struct pmp_heap_slot *slot)
 {
 	return slot->allocated > slot->due_allocated;
@@ -47,7 +49,7 @@ static inline bool is_free_due(const struct pmp_heap_slot *slot)
 	return slot->freed > slot->due_freed;
 }
 
-/* block: what was got, or NULL; counter: where the call is counted. */
+/* block: the result of the call, or NULL; counter: index of the counter for the call. */
 static inline void count_block(struct pmp_heap_slot *slot, unsigned counter,
 			       unsigned function, void *block, size_t asked)
 {
@@ -90,7 +92,7 @@ static inline void count_freed_bytes(struct pmp_heap_slot *slot, size_t size)
 		sample_publish(slot);
 }
 
-/* Before the block is given back. */
+/* To be called before the block is freed. */
 static inline void count_free(struct pmp_heap_slot *slot, void *block)
 {
 	bool recent;
@@ -103,7 +105,7 @@ static inline void count_free(struct pmp_heap_slot *slot, void *block)
 	count_call(slot, PMP_HEAP_CALL_FREE);
 }
 
-/* ---- the short way ------------------------------------------------------------------ */
+/* ---- the fast path ------------------------------------------------------------------ */
 
 static inline __attribute__((always_inline)) bool count_is_copy(void)
 {
@@ -111,9 +113,10 @@ static inline __attribute__((always_inline)) bool count_is_copy(void)
 }
 
 /*
- * What nearly every call is: of a thread with a slot, sizes where glibc has them, of a block
- * where its heap was before. These have to be few instructions. False: it is another one, of
- * which nothing has been counted. A mapped block may lie where a heap has been.
+ * Nearly all calls: the thread has a slot, sizes are in glibc's chunk headers, and the
+ * block is within the known range of the heap. This has to be few instructions. False: any
+ * other call; nothing has been counted. A mapped block may be where a heap has been, so
+ * that is checked as well.
  */
 static inline __attribute__((always_inline)) bool
 count_usual_alloc(struct pmp_heap_slot *slot, unsigned function, const void *block)

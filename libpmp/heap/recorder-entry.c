@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entry of this process, where pmp finds what it has to know of the recorder in it: the
- * functions that are called, where its own code lies, what the allocator is. All of that is
- * found at the start: in a child after fork() the loader's lock may be held for ever.
+ * The entry of this process, with what pmp needs to know about the recorder in it: which
+ * functions it calls, where its code is, which allocator there is. All of that is looked up
+ * at the start, as in a child of fork() the loader's lock may be held for ever.
  */
 #include "heap/recorder.h"
 
@@ -36,7 +36,7 @@ void entry_prepare(void)
 		      &about.text_end);
 	recorder.passed_by = lookup_is_before("malloc");
 	recorder.mixed = recorder.passed_by;
-	/* Which allocator it is shows where its functions are. */
+	/* The module of the functions tells which allocator it is. */
 	lookup_module((const void *)next.malloc, about.allocator_name,
 		      sizeof(about.allocator_name));
 }
@@ -58,7 +58,7 @@ static struct pmp_heap_process *processes(void)
 	return (struct pmp_heap_process *)(void *)(recorder.header + 1);
 }
 
-/* One that no process has. */
+/* Take a free entry; NULL: there is none. */
 static struct pmp_heap_process *take_entry(void)
 {
 	for (uint32_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
@@ -102,7 +102,7 @@ static void describe_allocator(struct pmp_heap_process *process)
 		process->allocator = PMP_HEAP_ALLOCATOR_OWN;
 }
 
-/* Outside of it its pid would be none, or another process's. */
+/* Is the process in another pid namespace? Its pid means nothing outside of that. */
 static bool is_in_other_namespace(void)
 {
 	const uint64_t command = recorder.header->pid_namespace;

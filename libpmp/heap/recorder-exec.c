@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which programs inherit the recorder. Those that this process turns into do, so that
- * wrappers lead to the command; other processes only with --children. A program that has
- * closed the descriptor hands nothing on: its loader would complain of the file that it
- * cannot preload.
+ * Which programs inherit the recorder: those that this process executes in its own place,
+ * so that wrappers lead to the command; other processes only with --children. After the
+ * program has closed the descriptor nothing is inherited, as a loader would complain about
+ * a file that it cannot preload.
  */
 #include "heap/recorder-exec.h"
 
@@ -58,8 +58,8 @@ int exec_read_environment(char **environment)
 
 /* ---- other programs ------------------------------------------------------------------- */
 
-/* Only one that is executed in place of this program, or of a child if those are wanted; and
- * only while it can be loaded. */
+/* Does an executed program inherit the recorder? Only if the recorder can still be loaded,
+ * and the program replaces this one or children are wanted. */
 static bool is_inherited(bool same_process)
 {
 	if (!recorder.header || sys_call(SYS_fcntl, recorder.fd, F_GET_SEALS, 0) <= 0 ||
@@ -86,7 +86,7 @@ static void copy_text(char *to, const char *text)
 		;
 }
 
-/* LD_PRELOAD without its first word, which is ours; NULL: nothing is left of it. */
+/* LD_PRELOAD without its first word, which is ours; NULL: nothing is left. */
 static char *without_first(const char *variable, char *text)
 {
 	const char *rest = variable + sizeof(preload) - 1;
@@ -101,7 +101,7 @@ static char *without_first(const char *variable, char *text)
 	return text;
 }
 
-/* The environment without ours; text: room for LD_PRELOAD. */
+/* Copy the environment without our variables; text: room for LD_PRELOAD. */
 static void fill_without(char *const *from, char **to, char *text)
 {
 	for (; *from; from++) {
@@ -130,14 +130,14 @@ struct executed {
 typedef int run_function(const struct executed *program, char *const *environment);
 
 /*
- * Room for an environment. It is mapped: the caller's stack may be small. A child of vfork()
- * shares memory with its parent, which would keep the room of each that has executed a program:
- * the next one in the same thread, which has waited for that child, gives it back.
+ * Room for an environment. It is mapped, as the caller's stack may be small. A child of
+ * vfork() that executes a program leaves its room behind in the parent, whose memory it
+ * shares. The next call in the same thread, which has waited for that child, frees it.
  */
 struct room {
-	struct room *before; /* in use: a signal handler has come in; or NULL */
+	struct room *before; /* in use, interrupted by a signal handler; or NULL */
 	size_t size;
-	uint32_t tid; /* whose it is */
+	uint32_t tid; /* of the thread that took it */
 	char text[PRELOAD_MOST + 1];
 	char *kept[];
 };
@@ -148,7 +148,7 @@ static void give_room_back(struct room *room)
 	sys_call(SYS_munmap, (long)room, (long)room->size, 0);
 }
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct room *take_room(size_t count)
 {
 	const size_t size = sizeof(struct room) + (count + 1) * sizeof(char *);
@@ -252,10 +252,10 @@ static char *const *current(void)
 }
 
 /*
- * What the C library executes for itself has the environment as it is. Once the library's
- * descriptor is closed, or another file, a loader must not look for it: our words in there
- * become blank, where they are. That is one byte after the other, so that others may read them
- * meanwhile.
+ * Programs that the C library executes itself get the environment unchanged. Once the
+ * recorder's descriptor is closed, or is another file, loaders must not look for it: our
+ * word in LD_PRELOAD is overwritten with blanks, byte by byte, so that other threads may
+ * read it meanwhile.
  */
 static void blank_closed(void)
 {
@@ -342,7 +342,7 @@ INTERPOSED int posix_spawnp(pid_t *pid, const char *file,
 	return run(&program, envp, false, spawn_file);
 }
 
-/* ---- those that take their arguments one by one ------------------------------------------- */
+/* ---- functions with a variable list of arguments ------------------------------------- */
 
 static size_t count_arguments(va_list *list)
 {
@@ -372,7 +372,8 @@ static int run_list(const struct executed *program, va_list *list, size_t count,
 	return run(&listed, environment, true, how);
 }
 
-/* The body of a function with them after first; environment is valid after the list. */
+/* The body of a function with such a list after first. environment: evaluated when the list
+ * has been read. */
 #define RUN_LIST(how, where, first, environment) \
 	char *const one[] = { (char *)(uintptr_t)(first) }; \
 	const struct executed program = { .path = (where), .argv = one }; \

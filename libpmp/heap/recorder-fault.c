@@ -16,7 +16,7 @@ uint32_t recorder_faults;
 
 static const char variable[] = "PMP_FAULT=";
 
-/* Does a list, as far as the next comma, begin with that word and nothing more? */
+/* Is this word the first one of a comma-separated list? */
 static bool is_word(const char *list, const char *word)
 {
 	while (*word && *list == *word) {
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void use_stack(void)
 		much[i] = 1;
 }
 
-/* ---- what a sample takes ------------------------------------------------------------- */
+/* ---- times of samples ---------------------------------------------------------------- */
 
 static uint64_t times[TIMES], time_sum, time_count;
 static __thread uint64_t began __attribute__((tls_model("initial-exec")));
@@ -75,7 +75,7 @@ static uint64_t now(recorder_clock *clock)
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Step 2n begins at 2^n, step 2n + 1 at 1.5 times that. */
+/* Step 2n begins at 2^n, step 2n + 1 at 1.5 * 2^n. */
 static unsigned step_of(uint64_t ns)
 {
 	const unsigned octave = 63u - (unsigned)__builtin_clzll(ns | 1);
@@ -91,7 +91,7 @@ static void count_time(uint64_t ns)
 	__atomic_fetch_add(&time_count, 1, __ATOMIC_RELAXED);
 }
 
-/* Of so many in 100 samples none takes longer. */
+/* An upper bound for so many percent of the samples, ns. */
 static uint64_t percentile(unsigned percent)
 {
 	uint64_t count = 0;
@@ -158,7 +158,7 @@ void recorder_fault_sampled(recorder_clock *clock)
 		__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 }
 
-/* For something to come in between. */
+/* Give a signal handler time to interrupt. */
 void recorder_fault_wait(void)
 {
 	for (volatile unsigned i = 0; RECORDER_FAULT(REENTERS) && i < SPINS; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Faults that are planted into the recorder which pmp-faulty and some tests carry: each is a
- * hazard that a test has to see. The environment's PMP_FAULT lists those that are wanted, as
- * base/fault.h has it; it is read once, at the start. In every other build they are false.
+ * Faults planted into the recorder that pmp-faulty and some tests carry: each is a hazard
+ * that a test has to detect. PMP_FAULT in the environment lists those that are wanted, as
+ * in base/fault.h; it is read once, at the start. In every other build all are false.
  */
 #ifndef PMP_HEAP_RECORDER_FAULT_H
 #define PMP_HEAP_RECORDER_FAULT_H
@@ -15,17 +15,17 @@
 typedef int recorder_clock(clockid_t clock, struct timespec *time);
 
 #define RECORDER_FAULTS(X) \
-	X(LOCKS, "recorder-locks") /* a lock, which handlers of signals wait for */ \
-	X(ALLOCATES, "recorder-allocates") /* memory of the program's allocator */ \
-	X(CALLS, "recorder-calls")   /* a system call for each block that is chosen */ \
-	X(SIZE, "recorder-size")     /* another usable size */ \
-	X(MISSES, "recorder-misses") /* that some blocks are freed */ \
-	X(FILTER, "recorder-filter") /* a filter that forgets */ \
-	X(REENTERS, "recorder-reenters") /* handlers of signals come in between */ \
-	X(STACK, "recorder-stack")	 /* kilobytes of the stack */ \
-	X(LOADER, "recorder-loader")	 /* the loader's lock in a child */ \
-	X(HURRIES, "recorder-hurries")	 /* does not wait to be known */ \
-	X(TIMES, "recorder-times") /* none: says at the end what samples have taken */
+	X(LOCKS, "recorder-locks")	   /* takes a lock, also in signal handlers */ \
+	X(ALLOCATES, "recorder-allocates") /* calls the program's allocator */ \
+	X(CALLS, "recorder-calls")	   /* makes a system call for each sample */ \
+	X(SIZE, "recorder-size")	   /* reports wrong usable sizes */ \
+	X(MISSES, "recorder-misses")	   /* misses frees of some blocks */ \
+	X(FILTER, "recorder-filter")	   /* its filter forgets blocks */ \
+	X(REENTERS, "recorder-reenters")   /* lets signal handlers interrupt it */ \
+	X(STACK, "recorder-stack")	   /* uses kilobytes of stack */ \
+	X(LOADER, "recorder-loader")	   /* takes the loader's lock in a child */ \
+	X(HURRIES, "recorder-hurries")	   /* does not wait to be known to pmp */ \
+	X(TIMES, "recorder-times") /* no fault: prints times of samples at the end */
 
 enum recorder_fault {
 #define RECORDER_FAULT_NUMBER(name, text) RECORDER_FAULT_##name,
@@ -34,9 +34,10 @@ enum recorder_fault {
 
 extern uint32_t recorder_faults __attribute__((visibility("hidden")));
 
-/* Find out which are wanted. */
+/* Read which faults are wanted. */
 void recorder_fault_read(char **environment);
-/* What they do; allocate, release: of the program's allocator. clock: may be NULL. */
+/* Act on the faults: before a sample, after it, and where a signal handler shall interrupt.
+ * allocate, release: of the program's allocator. clock: may be NULL. */
 void recorder_fault_sample(void *(*allocate)(size_t size), void (*release)(void *block),
 			   recorder_clock *clock);
 void recorder_fault_sampled(recorder_clock *clock);

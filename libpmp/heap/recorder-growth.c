@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the allocator takes from the kernel, as its blocks show it where their sizes are
- * glibc's: one that is mapped says so; one that ends where none has ended before is the last
- * one of a heap that has grown, and the chunk after it, the rest of the heap, says how far
- * that reaches now. The call that needed it is recorded with its stack. Growth of less than
- * a sample waits for more, so that records have the sum of all.
+ * What the allocator takes from the kernel, derived from its blocks if it is glibc's. A
+ * mapped block is marked as such. A block that ends beyond the known reach of its heap is
+ * the last one of a heap that has grown; the chunk after it, which is the rest of the heap,
+ * tells how far that reaches now. The call that needed the memory is recorded with its
+ * stack. Growth that is too small for a record is added to the next one.
  */
 #include "heap/recorder.h"
 
 #define CHUNK_OTHER_ARENA 4
 #define AREA ((uintptr_t)1 << AREA_BITS)
 #define PAGE 4096
-#define REST_MOST ((size_t)1 << 32) /* of a heap: more is no size */
+#define REST_MOST ((size_t)1 << 32) /* of a heap: anything larger is no size */
 #define JUMP_MOST ((uintptr_t)1 << 40)
-#define RATE_PART 4 /* of the bytes between two samples */
+#define RATE_PART 4 /* record growth of at least rate / 4 */
 
 uintptr_t growth_reach[AREAS];
 
-/* The same of the heap that brk() moves, wherever it is. */
+/* The same for the heap of brk(), wherever that is. */
 static uintptr_t main_reach, brk_start;
 static uint64_t pending;
 
-/* Sets it to more. Returns what it was, or more than that if another thread has set it. */
+/* Raise *reach to at least `to`. Returns the value before, which another thread may just
+ * have raised. */
 static uintptr_t raise(uintptr_t *reach, uintptr_t to)
 {
 	uintptr_t is = __atomic_load_n(reach, __ATOMIC_RELAXED);
@@ -41,7 +42,7 @@ static uintptr_t reach_behind(const void *block, size_t usable)
 	return rest && rest < REST_MOST ? end - sizeof(rest) + rest : end;
 }
 
-/* By how much, in bytes; of which heap. */
+/* By how many bytes has the heap grown, and which heap? */
 static uint64_t measure(const struct call *call, bool *by_brk)
 {
 	const uintptr_t block = (uintptr_t)call->block;
@@ -59,13 +60,13 @@ static uint64_t measure(const struct call *call, bool *by_brk)
 		was = raise(&main_reach, reach);
 	if (was >= reach)
 		return 0;
-	/* The first one, or of another heap. */
+	/* The first block of this heap: `was` is 0, or of another heap. */
 	if (!was || reach - was > JUMP_MOST || (!*by_brk && was < (block & ~(AREA - 1))))
 		was = *by_brk ? block & ~(uintptr_t)(PAGE - 1) : block & ~(AREA - 1);
 	return reach - was;
 }
 
-/* Is it in what brk() has given, which is one piece? glibc goes on in mappings if it must. */
+/* Is it in the heap of brk(), if that is one piece? If brk() fails, glibc uses mappings. */
 static bool is_in_brk(uintptr_t at)
 {
 	return brk_start && at > brk_start && at < main_reach &&
@@ -95,7 +96,7 @@ void growth_start(void)
 	brk_start = next.sbrk ? (uintptr_t)next.sbrk(0) : 0;
 }
 
-/* What is recorded now; 0: nothing. */
+/* The bytes to record now; 0: none yet. */
 static uint64_t take_pending(uint64_t bytes)
 {
 	const uint64_t sum = __atomic_add_fetch(&pending, bytes, __ATOMIC_RELAXED);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions behind this library in the order of loading. dlsym() would do, but it may
- * allocate, and it has another symbol version in each glibc.
+ * Finding functions after this library in load order. dlsym() would do, but it may
+ * allocate, and its symbol version differs between versions of glibc.
  */
 #include "heap/recorder.h"
 
 #include <elf.h>
 #include <link.h>
 
-#define VERSION_HIDDEN 0x8000 /* not the default one of its name */
+#define VERSION_HIDDEN 0x8000 /* not the default version of a name */
 
 /* The tables of one module. */
 struct module {
@@ -22,10 +22,10 @@ struct module {
 
 struct lookup {
 	const char *name;
-	bool behind;	/* only modules behind this one */
-	bool seen_self; /* it has come */
-	bool own;	/* only this one */
-	bool before;	/* only modules before it */
+	bool behind;	/* search only modules after this library */
+	bool seen_self; /* this library has been visited */
+	bool own;	/* search only this library */
+	bool before;	/* search only modules before it */
 	uint64_t size;	/* of what was found */
 	const void *address;
 	void *found;
@@ -72,7 +72,7 @@ static bool read_module(const struct dl_phdr_info *info, struct module *module)
 	return module->strings && module->symbols;
 }
 
-/* Is it this symbol, defined here, and the default version of its name? */
+/* Does the symbol have this name, a definition, and the default version? */
 static bool is_meant(const struct module *module, uint32_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &module->symbols[index];

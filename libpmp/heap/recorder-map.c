@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * With --heap-mmap: memory that the program takes from the kernel by itself. What its
- * allocator takes is not meant: that of the C library does not call these, others are known
- * by where the call comes from.
+ * With --heap-mmap: memory that the program itself takes from the kernel, but not what its
+ * allocator takes. That of the C library does not call these functions; others are
+ * recognized by the return address.
  */
 #include "heap/recorder.h"
 
@@ -12,7 +12,7 @@
 
 #define FAILED ((void *)-1)
 
-/* Is a call wanted that returns there? */
+/* Is a call with this return address to be recorded? */
 static bool is_wanted(const void *caller)
 {
 	static uint64_t start, end; /* of the allocator's code */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The operators new and delete of C++, in all their forms. Those of libstdc++ call malloc()
- * and free(), which count; an allocator may have its own that do not, or some of them.
- * So each form is tried once, and counts here only if nothing has been counted below.
+ * and free(), which count; an allocator may have its own, of which some or all do not. So
+ * each form is tried once, and is counted here only if nothing was counted below it.
  */
 #include "heap/recorder-new.h"
 
@@ -12,7 +12,7 @@
 
 #define TRIAL_SIZE 16 /* bytes, and their alignment */
 
-/* What follows the size or the block in its arguments, in this order. */
+/* The arguments after the size or the block, in this order. */
 enum {
 	SIZED = 1,
 	ALIGNED = 2,
@@ -22,7 +22,7 @@ enum {
 struct form {
 	const char *name;
 	unsigned arguments;
-	bool counts; /* nothing below does */
+	bool counts; /* here, as nothing below it does */
 	uintptr_t (*next)(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 };
 
@@ -55,7 +55,7 @@ struct form {
 static struct form news[] = { NEWS(ROW) };
 static struct form deletes[] = { DELETES(ROW) };
 
-/* Of a program without C++ that loads some later, without its library. */
+/* For a program without C++ that loads some later, but not the C++ library. */
 static uintptr_t plain_new(uintptr_t size, uintptr_t b, uintptr_t c, uintptr_t d)
 {
 	(void)b, (void)c, (void)d;
@@ -126,7 +126,7 @@ DELETES(DEFINE_DELETE)
 void new_describe(void)
 {
 	if (!lookup_any(news[0].name))
-		return; /* of no program in C */
+		return; /* a program in C */
 	for (size_t i = 0; i < sizeof(news) / sizeof(*news); i++)
 		entry_add_code(news[i].name, lookup_any(news[i].name));
 	for (size_t i = 0; i < sizeof(deletes) / sizeof(*deletes); i++)
@@ -135,7 +135,7 @@ void new_describe(void)
 
 /* ---- the trial ----------------------------------------------------------------------- */
 
-/* The arguments after the first one. */
+/* Fill in the arguments after the first one. */
 static void fill_arguments(const struct form *form, uintptr_t *arguments)
 {
 	static const char nothrow;
@@ -169,14 +169,14 @@ static uint64_t calls_of(const struct pmp_heap_slot *slot, bool is_new)
 	return calls;
 }
 
-/* Forms of arrays are the odd ones, in both tables: some allocators end a program in which
- * new and delete do not match. */
+/* The forms for arrays have odd numbers in both tables. They must match, as some allocators
+ * abort a program that mixes the forms of new and delete. */
 static size_t is_array(const struct form *form, const struct form *forms)
 {
 	return (size_t)(form - forms) % 2;
 }
 
-/* False: one call counts as several. */
+/* False: one call was counted several times. */
 static bool try_delete(struct pmp_heap_slot *slot, struct form *form)
 {
 	struct form *maker =
@@ -217,7 +217,7 @@ void new_try(void)
 		clear = try_new(slot, &news[i]) && clear;
 	for (size_t i = 0; i < sizeof(deletes) / sizeof(*deletes); i++)
 		clear = try_delete(slot, &deletes[i]) && clear;
-	/* As if nothing had been called. */
+	/* Discard what the trial has counted. */
 	*slot = before;
 	next.operator_new = (void *)news[0].next;
 	recorder.process->functions[PMP_HEAP_NEW] = (uintptr_t)news[0].next;

@@ -3,10 +3,10 @@
 #ifndef PMP_HEAP_RECORDER_NEW_H
 #define PMP_HEAP_RECORDER_NEW_H
 
-/* Which of them call malloc() and free() in the end, so that their memory is counted there?
- * Those of libstdc++ do; an allocator's own may not. Each is called once. */
+/* Find out, by calling each operator once, which of them end in malloc() and free(), where
+ * their memory is counted. Those of libstdc++ do; an allocator's own may not. */
 void new_try(void);
-/* Add them to the functions of the entry. */
+/* Add the operators to the functions of the process entry. */
 void new_describe(void);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Room in the ring. Many threads reserve by moving the head, each writes its record and
- * completes it. A record says where it is: so one that was never written, as its thread was
- * killed in between, can be told from one of the round before.
+ * Room in the ring. Threads reserve room by moving the head; each writes its record and
+ * completes it. A record has its own position, so that one that was never written, as its
+ * thread was killed, can be told from an older one in the same place.
  */
 #include "heap/recorder.h"
 
-#define READER_GONE UINT64_C(3000000000) /* ns without a sign of life */
-#define WAIT_MOST UINT64_C(5000000000)	 /* ns that exact mode waits for room, in all */
-#define TURNS_MOST 1000000		 /* of each wait, if the clock stands still */
-#define RELAX 100			 /* instructions that do nothing, each turn */
+#define READER_GONE UINT64_C(3000000000) /* ns without a heartbeat */
+#define WAIT_MOST UINT64_C(5000000000)	 /* ns that exact mode waits for room in total */
+#define TURNS_MOST 1000000 /* in each wait, in case the clock stands still */
+#define RELAX 100	   /* pause instructions in each turn */
 
 uint64_t now_coarse(void)
 {
@@ -27,7 +27,7 @@ bool ring_has_reader(uint64_t now)
 	return beat + READER_GONE > now;
 }
 
-/* False: there is no room. */
+/* Reserve room. False: there is none. */
 static bool reserve(uint32_t length, uint64_t *position)
 {
 	struct pmp_heap_header *header = recorder.header;
@@ -44,7 +44,7 @@ static bool reserve(uint32_t length, uint64_t *position)
 	return true;
 }
 
-/* For a microsecond or a few: the reader has to get at the memory as well. */
+/* Pause for a few microseconds, so that the reader gets at the memory as well. */
 static void relax(void)
 {
 	for (unsigned i = 0; i < RELAX; i++)
@@ -55,8 +55,9 @@ static void relax(void)
 #endif
 }
 
-/* Everything is wanted, and the command was started for that: it waits, for five seconds in all
- * its life. Without a system call: one that the program may not make would end it. */
+/* In exact mode nothing shall be lost, so wait for room, for at most five seconds in the
+ * life of the process. Without a system call, as a program may be killed for one that it
+ * must not make. */
 static bool reserve_in_time(uint32_t length, uint64_t *position)
 {
 	static uint64_t waited;

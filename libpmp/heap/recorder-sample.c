@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is due now and then: the sums that all threads share, and samples. While a thread is
- * at it, the calls of a signal handler that interrupts it are only counted.
+ * What is due now and then: the sums shared by all threads, and samples. Meanwhile, the
+ * calls of a signal handler that interrupts the thread are only counted.
  */
 #include "heap/recorder.h"
 
 #include "heap/recorder-copy.h"
 
-#define SAMPLES_A_SECOND 2000 /* then every second one is taken */
-#define FAILURES_A_SECOND 500 /* the stacks of others are not written down */
+#define SAMPLES_A_SECOND 2000 /* beyond it, the rate is doubled */
+#define FAILURES_A_SECOND 500 /* beyond it, failures are only counted */
 #define RATE_MOST (UINT64_C(1) << 30)
 #define WINDOW UINT64_C(1000000000)
 #define BEHIND_EVERY UINT64_C(200000000) /* ns */
 #define FRACTION 16			 /* bits of logarithms */
-#define LN_2 45426			 /* the logarithm of 2, of so many bits */
+#define LN_2 45426			 /* the natural logarithm of 2, so many bits */
 #define UNIFORM 53			 /* bits of numbers in [0, 1) */
-#define PAGE 4096u			 /* or less than one: memory is mapped in pages */
+#define PAGE 4096u			 /* the smallest page size */
 
 /* ---- sums --------------------------------------------------------------------------- */
 
@@ -59,7 +59,7 @@ void sample_publish(struct pmp_heap_slot *slot)
 		slot->due_freed = UINT64_MAX;
 		return;
 	}
-	/* A signal handler: the thread itself is at it, or will be at the next call. */
+	/* In a signal handler: the interrupted code publishes, or will at the next call. */
 	if (thread.busy && !RECORDER_FAULT(REENTERS)) {
 		slot->due_freed = slot->freed + HEAP_QUANTUM;
 		return;
@@ -84,8 +84,8 @@ void sample_common(unsigned function, size_t allocated, size_t freed)
 
 /* ---- the distance to the next sample -------------------------------------------------- */
 
-/* Of a number with 2^bits <= number: the binary logarithm by squaring, without floating
- * point, whose flags belong to the program. */
+/* The binary logarithm, by squaring, and without floating point, whose flags belong to the
+ * program. */
 static uint64_t log_2(uint64_t number)
 {
 	const unsigned bits = 63u - (unsigned)__builtin_clzll(number);
@@ -123,8 +123,8 @@ static uint32_t current_rate(void)
 }
 
 /*
- * -ln(1 - v) * rate, for v in [0, 1). For a small v that is v + v^2 / 2 + v^3 / 3: logarithms
- * have too few bits there, for blocks that are much smaller than the rate.
+ * -ln(1 - v) * rate, for v in [0, 1). For a small v that is v + v^2 / 2 + v^3 / 3: log_2()
+ * has too few bits there for blocks that are much smaller than the rate.
  */
 static uint64_t distance(uint64_t random, uint32_t rate)
 {
@@ -140,7 +140,7 @@ static uint64_t distance(uint64_t random, uint32_t rate)
 	return (bits * LN_2 >> FRACTION) * rate >> FRACTION;
 }
 
-/* from: so many bytes that are allocated. */
+/* Draw the next sample, at a distance from that number of allocated bytes. */
 static void draw(struct pmp_heap_slot *slot, uint64_t from)
 {
 	slot->rate = current_rate();
@@ -174,8 +174,8 @@ static bool has_many(uint64_t now)
 	return true;
 }
 
-/* A reader that waits for a processor finds one soon; until then the rest of the ring is
- * enough, if what comes is halved now and then. */
+/* Is the reader behind? If it is waiting for a processor, it gets one soon; until then the
+ * rest of the ring is enough, if the number of samples is halved now and then. */
 static bool is_behind(uint64_t now)
 {
 	static uint64_t found;
@@ -189,7 +189,8 @@ static bool is_behind(uint64_t now)
 					   __ATOMIC_RELAXED);
 }
 
-/* Too many samples, or pmp is slow: half as many, until pmp asks for more again. */
+/* Are there too many samples, or is pmp slow? Then take half as many, until pmp asks for
+ * more. */
 static void check_load(uint64_t now)
 {
 	uint64_t rate = __atomic_load_n(&recorder.header->rate, __ATOMIC_RELAXED);
@@ -204,8 +205,8 @@ static void check_load(uint64_t now)
 /* ---- records ------------------------------------------------------------------------- */
 
 /*
- * How much of the stack from sp on can be copied. Where it is not known how far the stack
- * reaches, the rest of the page that this function's own frame ends in.
+ * How much of the stack can be copied from sp on. If the end of the stack is not known, up
+ * to the end of the page that this function's own frame ends in.
  */
 static __attribute__((always_inline)) inline size_t copy_size(const char *sp, bool *other)
 {
@@ -237,7 +238,7 @@ static void describe(struct pmp_heap_record *record, const struct call *call,
 	record->count = 0;
 }
 
-/* With registers and stack, to be completed. */
+/* Make a record with registers and stack, to be completed. */
 static __attribute__((noinline)) struct pmp_heap_record *
 record_stack(const struct call *call, uint64_t rate)
 {
@@ -272,7 +273,7 @@ static void record_block(const struct call *call, uint64_t rate)
 
 	if (!record)
 		return;
-	/* One whose end would not be seen would live for ever. */
+	/* If its free would not be recorded, the block would seem to live for ever. */
 	if (!recorder.exact && !table_add(call->block)) {
 		record->kind = PMP_HEAP_RECORD_PAD;
 		__atomic_fetch_add(&recorder.process->untracked, 1, __ATOMIC_RELAXED);
@@ -297,7 +298,8 @@ static void take_sample(const struct call *call, uint32_t rate)
 	recorder_fault_sampled(next.clock_gettime);
 }
 
-/* Of a signal handler that has interrupted this thread at it. */
+/* Take no sample: the call is of a signal handler that has interrupted this thread while it
+ * was recording. */
 static void pass_over(struct pmp_heap_slot *slot)
 {
 	slot->due_allocated = recorder.exact ? 0 : slot->allocated + HEAP_QUANTUM;
@@ -306,10 +308,11 @@ static void pass_over(struct pmp_heap_slot *slot)
 }
 
 /*
- * Is the block chosen, by slot->rate? What is left of a distance is distributed as all of it:
- * so it can be drawn again, from before a block too, but only where that does not depend on
- * what it was. A block larger than the quantum comes here in any case; one that may be here
- * as the sample has come due is still chosen by the rate of that.
+ * Is the block sampled at slot->rate? The rest of a distance has the same distribution as a
+ * whole one, so it can be drawn again, even from before the block, but only if that does
+ * not depend on its old value. A block larger than the quantum comes here in any case, so
+ * it can use a new rate; a smaller one may be here because the sample is due, so it is
+ * sampled at the rate of that.
  */
 static bool is_chosen(struct pmp_heap_slot *slot, const struct call *call)
 {
@@ -352,8 +355,8 @@ void sample_alloc(struct pmp_heap_slot *slot, const struct call *call)
 	thread.busy = 0;
 }
 
-/* Threads without a slot have no distance that is left: each block has one of its own, which
- * chooses as many. These numbers are of all threads, one after the other. */
+/* Without a slot there is no place for a remaining distance, so each block draws its own,
+ * which samples as many. All threads share this sequence of random numbers. */
 static bool is_chosen_alone(const struct call *call, uint32_t rate)
 {
 	static uint64_t state;
@@ -409,7 +412,7 @@ void sample_end(void)
 	thread.busy = 0;
 }
 
-/* What fails may do so for ever: that must not take the place of samples. */
+/* A program may fail in an endless loop: that must not crowd out samples. */
 static bool too_many_fail(uint64_t now)
 {
 	static uint64_t window;
@@ -441,7 +444,7 @@ void sample_failed(struct pmp_heap_slot *slot, const struct call *call)
 	sample_end();
 }
 
-/* ---- blocks that were chosen ------------------------------------------------------------ */
+/* ---- sampled blocks ------------------------------------------------------------------ */
 
 static struct pmp_heap_record *record_free(const void *block)
 {

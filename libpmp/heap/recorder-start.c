@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The start, in the first call or the constructor, whichever comes first: functions, shared
- * memory, what the allocator is. And what fork() makes of it.
+ * memory, the kind of allocator. And how a child of fork() goes on.
  */
 #include "heap/recorder.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PAGE 4096
-#define WAIT_EACH 100000000 /* ns that the command waits for pmp to know it */
+#define WAIT_EACH 100000000 /* ns, see wait_to_be_known() */
 #define WAITS_MOST 10
 
 struct recorder recorder;
@@ -32,13 +32,13 @@ struct next next;
 		&next.name, #name, false \
 	}
 
-/* All of them now: later a lock of the loader could be in the way, in a child for instance. */
+/* Look up all of them now: later the loader's lock may be held, in a child for instance. */
 static void find_functions(void)
 {
 	const struct row {
 		void *to;
 		const char *name;
-		bool behind; /* this library has one of that name too */
+		bool behind; /* after this library, which has that name as well */
 	} functions[] = {
 		BEHIND(malloc),
 		BEHIND(calloc),
@@ -83,8 +83,8 @@ static void find_functions(void)
 			entry_add_code(functions[i].name, *(void **)functions[i].to);
 }
 
-/* The program's arguments lie at the end of the first stack, and the environment after them:
- * there it is before the C library knows it. */
+/* The environment is after the program's arguments at the end of the first stack, even
+ * before the C library has it. */
 static char **find_environment(void)
 {
 	void **stack_end = lookup_any("__libc_stack_end");
@@ -101,7 +101,7 @@ static char **find_environment(void)
 
 /* ---- shared memory -------------------------------------------------------------------- */
 
-/* The ring twice in a row, so that each record in it is whole. */
+/* Map the ring twice in a row, so that no record wraps. */
 static bool map_ring(int fd)
 {
 	const uint64_t size = PMP_HEAP_RING_SIZE;
@@ -117,7 +117,7 @@ static bool map_ring(int fd)
 	return room != NULL;
 }
 
-/* False: the descriptor is something else by now, or closed. */
+/* False: the descriptor is closed, or now is another file. */
 static bool map_shared(int fd)
 {
 	const int seals = (int)sys_call(SYS_fcntl, fd, F_GET_SEALS, 0);
@@ -141,10 +141,10 @@ static bool map_shared(int fd)
 	return true;
 }
 
-/* ---- what is tried ------------------------------------------------------------------ */
+/* ---- trials ------------------------------------------------------------------------- */
 
-/* Is the size of a block where glibc has it? It is asked for a few, none so large that it
- * would be mapped: to give that back changes what glibc does with others. */
+/* Are the sizes of blocks where glibc has them? Try a few, none so large that it would be
+ * mapped: freeing a mapped block changes how glibc treats others. */
 static bool try_chunk_sizes(void)
 {
 	static const size_t sizes[] = { 24, 25, 100, 1000, 4000, 30000, 100000 };
@@ -161,7 +161,7 @@ static bool try_chunk_sizes(void)
 	return agree;
 }
 
-/* Valgrind has put another allocator behind the names of glibc's. */
+/* Has Valgrind replaced glibc's allocator? */
 static bool is_replaced(char **environment)
 {
 	static const char variable[] = "LD_PRELOAD=", replaced[] = "vgpreload_";
@@ -177,7 +177,8 @@ static bool is_replaced(char **environment)
 		for (c = *environment + i; *c; c++) {
 			for (i = 0; replaced[i] && c[i] == replaced[i]; i++)
 				;
-			/* Each of its tools has a library, and one is for all. */
+			/* Each tool preloads its own library, and vgpreload_core, which
+			 * does not count. */
 			if (!replaced[i] && c[i] != 'c')
 				return true;
 		}
@@ -185,7 +186,7 @@ static bool is_replaced(char **environment)
 	return false;
 }
 
-/* A page that a child finds empty, however it was made. Linux before 4.14 cannot do that. */
+/* Map a page that is zeroed in a child, however it is created. Needs Linux 4.14. */
 static void mark_process(void)
 {
 	static uint32_t no_mark = 1;
@@ -201,7 +202,7 @@ static void mark_process(void)
 
 /* ---- the start ---------------------------------------------------------------------------- */
 
-/* Of a command one process is recorded, whatever it executes: the others that have its
+/* Only the process of the command is recorded, whatever it executes; others with its
  * environment are its children. */
 static bool is_wanted(void)
 {
@@ -209,9 +210,9 @@ static bool is_wanted(void)
 	       recorder.header->pid == recorder.pid;
 }
 
-/* Programs of other processes, maybe of other users, do not inherit the memory: what has been
- * copied of this one's stacks is in it. (The library stays open: loaders that still have our
- * environment would complain.) */
+/* Programs in other processes, maybe of other users, must not inherit the memory, which has
+ * copies of this process's stacks. (The library's descriptor stays open, or loaders that
+ * still have our environment would complain.) */
 static void keep_to_ourselves(void)
 {
 	if (recorder.process && !(recorder.header->flags & PMP_HEAP_FLAG_CHILDREN))
@@ -260,8 +261,8 @@ void recorder_start(void)
 	__atomic_store_n(&recorder.started, 2, __ATOMIC_RELEASE);
 }
 
-/* A child that is not recorded may become another user's. Whatever still looks at the memory
- * finds zeros. */
+/* A child that is not recorded may become another user's, so unmap the memory. Whatever
+ * still accesses it there finds zeros. */
 static void leave_shared(void)
 {
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -276,7 +277,7 @@ static void leave_shared(void)
 
 void recorder_forked(void)
 {
-	/* Where a call goes on that a signal handler has interrupted and forked in. */
+	/* For a call that goes on after a signal handler has interrupted it and forked. */
 	static struct pmp_heap_process discarded;
 
 	thread_forked();
@@ -296,8 +297,8 @@ void recorder_forked(void)
 		recorder.process = &discarded;
 }
 
-/* What is over before pmp has read where its files are mapped would have no stacks. So the
- * command goes on from here once that is known; its children do not wait. */
+/* A process that ends before pmp has read its mappings would have no stacks. So the command
+ * waits here until pmp has done that; children do not wait. */
 static void wait_to_be_known(void)
 {
 	const struct pmp_heap_process *process = recorder.process;
@@ -317,7 +318,7 @@ __attribute__((constructor)) static void construct(void)
 
 	recorder_start();
 	thread_attach();
-	/* glibc's has the module as a fourth argument, musl's ignores it. */
+	/* In glibc the fourth argument is the module; in musl it is ignored. */
 	atfork = (int (*)(void (*)(void), void (*)(void), void (*)(void),
 			  void *))lookup_any("__register_atfork");
 	if (!atfork)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* System calls without a C library: these leave errno alone. */
+/* System calls without the C library, which do not change errno. */
 #ifndef PMP_HEAP_RECORDER_SYSCALL_H
 #define PMP_HEAP_RECORDER_SYSCALL_H
 
@@ -11,7 +11,7 @@
 
 #define SYS_ARGUMENTS 6
 
-/* Returns the result, or the negative errno. */
+/* Returns the result, or a negative errno. */
 static inline long sys_call_all(long number, const long arguments[SYS_ARGUMENTS])
 {
 #ifdef __x86_64__
@@ -44,7 +44,7 @@ static inline long sys_call_all(long number, const long arguments[SYS_ARGUMENTS]
 #endif
 }
 
-/* One that takes at most three arguments. */
+/* A system call with at most three arguments. */
 static inline long sys_call(long number, long a, long b, long c)
 {
 	const long arguments[SYS_ARGUMENTS] = { a, b, c };
@@ -52,7 +52,7 @@ static inline long sys_call(long number, long a, long b, long c)
 	return sys_call_all(number, arguments);
 }
 
-/* Until a word that other processes see, too, is no longer 0, or so many ns are over. */
+/* Wait until a word in shared memory is no longer 0, for at most so many ns (below 1 s). */
 static inline void sys_wait_for(const uint32_t *word, long ns)
 {
 	struct timespec time = { 0, ns };

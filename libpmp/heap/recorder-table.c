@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which blocks were chosen: a filter of one byte for many addresses, for every call of
- * free(); and behind it tables of addresses, each in a bucket that fills a line of the cache.
- * Where a bucket is full, the next and larger table is used. As a block is in use by one
- * owner at a time, no other thread adds or removes the same address meanwhile.
+ * Which blocks were sampled: first a filter with one byte for many addresses, for every
+ * call of free(); then tables of addresses, in buckets of one cache line each. If a bucket
+ * is full, the next, larger table is used. As a block has one owner at a time, no other
+ * thread adds or removes the same address meanwhile.
  */
 #include "heap/recorder.h"
 
 #define BUCKET 8 /* addresses */
 #define BUCKETS (1u << 13)
 #define LEVELS 3
-#define GROWTH 2 /* bits: each level has four times as many */
+#define GROWTH 2 /* bits: each level has four times as many buckets */
 
 struct bucket {
 	const void *blocks[BUCKET] __attribute__((aligned(64)));
@@ -83,7 +83,7 @@ bool table_remove(const void *block)
 	return false;
 }
 
-/* With all of them wanted every address passes the filter. */
+/* In exact mode every address passes the filter. */
 void table_clear(void)
 {
 	for (unsigned level = 0; level < LEVELS; level++) {

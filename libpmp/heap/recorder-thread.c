@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread's slot, which it gives back when it ends; and where its stack lies, which
- * cannot be asked for later without a lock, so that the creation of threads passes here. */
+/* A thread's slot, which it gives back when it ends; and the place of its stack. As asking
+ * for that later would take a lock, the functions that create threads are interposed. */
 #include "heap/recorder.h"
 
 #include "heap/recorder-exec.h"
 #include "heap/recorder-syscall.h"
 
-#define MAIN_STACK_MOST (64u << 20) /* nothing else is mapped so near below it */
-#define DESCRIPTOR_ROOM 8192 /* what a C library has above the thread pointer, at most */
+#define MAIN_STACK_MOST (64u << 20) /* nothing else is mapped that near below it */
+#define DESCRIPTOR_ROOM 8192 /* at most used by a C library above the thread pointer */
 #define PRIVATE_SLOTS 64
-#define LOOK_AGAIN 64 /* threads that do without, once there was no slot */
+#define LOOK_AGAIN 64 /* when no slot was free, only every 64th thread looks again */
 
 __thread struct thread thread __attribute__((tls_model("initial-exec")));
 
-/* Of processes that are not recorded: something has to be counted in. */
+/* For processes that are not recorded, as calls have to be counted somewhere. */
 static struct pmp_heap_slot private_slots[PRIVATE_SLOTS];
 static uint32_t slot_hint;
-static uint32_t without; /* threads since none was found; 0: there may be one */
+static uint32_t without; /* threads since no slot was free; 0: one may be free */
 
 /* ---- slots -------------------------------------------------------------------------- */
 
@@ -50,8 +50,8 @@ static bool claim(uint32_t index, uint32_t tid)
 	return false;
 }
 
-/* Where there was none the next threads do not look at all of them again: slots of other
- * processes come back, too, so that it has to be tried now and then. */
+/* If no slot was free, most of the next threads do not search again. Some do, as other
+ * processes give slots back as well. */
 static bool is_hopeless(void)
 {
 	return __atomic_load_n(&without, __ATOMIC_RELAXED) &&
@@ -91,9 +91,9 @@ static void take_slot(struct pmp_heap_slot *slot)
 	thread.usual = recorder.chunk_sizes ? slot : NULL;
 }
 
-/* The end of a thread. What it has counted stays. Others are called after this, and the C
- * library gives back its own memory when the last of them is over: nothing would say when a
- * slot that they took is free again, so they count without one. */
+/* At the end of a thread; the counters stay. Other destructors are called after this one,
+ * and then the C library frees memory of its own. A slot that these took would never be
+ * given back, so they count without one. */
 static void give_back(void *arg)
 {
 	struct pmp_heap_slot *slot = thread.slot;
@@ -166,7 +166,8 @@ static char *thread_pointer(void)
 	return pointer;
 }
 
-/* The block that a C library makes, or is given, ends a little above the thread pointer. */
+/* A thread's stack, made by the C library or given to it, ends a little above the thread
+ * pointer. */
 static void know_stack(size_t size)
 {
 	if (size <= DESCRIPTOR_ROOM)
@@ -205,7 +206,7 @@ static int begin_c11(void *arg)
 	return begin.start_c11(begin.arg);
 }
 
-/* Of attributes, or of a thread without; 0: not known. */
+/* The stack size of a thread with these attributes, or without any; 0: not known. */
 static size_t stack_size_of(const pthread_attr_t *attr)
 {
 	pthread_attr_t usual;
@@ -218,7 +219,7 @@ static size_t stack_size_of(const pthread_attr_t *attr)
 	return size;
 }
 
-/* Memory of the program's allocator that is counted nowhere. */
+/* From the program's allocator, without being counted. */
 static struct begin *new_begin(const pthread_attr_t *attr, void *arg)
 {
 	struct begin *begin;

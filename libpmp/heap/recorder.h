@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorder: a library that pmp preloads into a command. It takes the place of malloc()
- * and its family, counts, and at chosen calls copies registers and the top of the stack into
- * memory that pmp shares. Everything else, pmp does outside.
+ * The recorder: a library that pmp preloads into a command. It interposes malloc() and its
+ * family, counts calls, and for sampled ones copies registers and the top of the stack into
+ * memory shared with pmp. Everything else is done by pmp, outside.
  *
- * It runs inside of a program that must not notice: no lock, no allocation, no system call
- * but at the start of a process or thread, nothing printed, no library. So it imports one
- * function, dl_iterate_phdr(), and looks up all others behind itself in the order of
- * loading, as RTLD_NEXT would: see recorder-lookup.c.
+ * It runs inside of a program that must not notice: it takes no lock, allocates nothing,
+ * makes no system calls except at the start of a process or thread, prints nothing, and
+ * needs no library. So it imports a single function, dl_iterate_phdr(), and looks up all
+ * others after itself in load order, as RTLD_NEXT would, see recorder-lookup.c.
  *
- *	recorder-alloc.c	malloc() and its family: the way of each call
- *	recorder-new.c		the operators of C++, where malloc() does not see these
+ *	recorder-alloc.c	malloc() and its family: the path of each call
+ *	recorder-new.c		C++ operators that do not end in malloc()
  *	recorder-sample.c	what is due now and then: samples, sums
- *	recorder-table.c	which blocks were chosen
+ *	recorder-table.c	which blocks were sampled
  *	recorder-ring.c		room in the ring
  *	recorder-thread.c	slots, stacks of threads
  *	recorder-start.c	the first call; fork
- *	recorder-entry.c	what pmp finds there of this process
+ *	recorder-entry.c	the entry of this process, for pmp
  *	recorder-growth.c	what the allocator takes from the kernel
- *	recorder-map.c		with --heap-mmap mmap() and its like
+ *	recorder-map.c		with --heap-mmap: mmap() and the like
  *	recorder-exec.c		what another program inherits
  *	recorder-fault.c	planted faults, for tests
  */
@@ -39,18 +39,17 @@
 #include "heap/recorder-fault.h"
 
 #define INTERPOSED __attribute__((visibility("default")))
-#define OWN __attribute__((visibility("hidden"))) /* reached without a table */
+#define OWN __attribute__((visibility("hidden"))) /* reached without the GOT */
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* At the end of a function that programs call, where another one of this library does the
- * rest: that is called, not jumped to. Of such frames in a stack the outermost tells what the
- * program has called. */
+/* At the end of a function that programs call: prevents a tail call, so that the function
+ * stays in the stack. The outermost of our frames tells what the program has called. */
 #define STAYS_IN_STACK() __asm__ volatile("" : : : "memory")
 
 #define HEAP_QUANTUM 65536 /* bytes after which sums are published */
 
-/* What it calls. NULL: the program has none. */
+/* The functions that it calls. NULL: the program has none. */
 struct next {
 	void *(*malloc)(size_t size);
 	void *(*calloc)(size_t count, size_t size);
@@ -98,53 +97,53 @@ struct next {
 
 extern struct next next OWN;
 
-/* Its state in this process. */
+/* The recorder's state in this process. */
 struct recorder {
-	uint32_t started; /* 0: no; 1: is being; 2: yes */
+	uint32_t started; /* 0: no; 1: starting; 2: yes */
 	uint32_t found;	  /* the functions are known */
 	bool records;	  /* samples are taken */
 	bool exact;
-	bool mixed;	  /* how the allocator counts is not clear: totals only */
+	bool mixed;	  /* totals only: how the allocator counts is not clear */
 	bool passed_by;	  /* the program has a malloc() of its own */
-	bool chunk_sizes; /* the size of a block is in its header, as glibc has it */
-	bool gone;	  /* a child after fork(): nothing is counted where pmp sees it */
-	uint32_t *mark;	  /* 0: this is a copy of the process that has set it; or NULL */
+	bool chunk_sizes; /* the size of a block is in its header, as in glibc */
+	bool gone;	  /* a child after fork(): its counts are not visible to pmp */
+	uint32_t *mark;	  /* *mark 0: this is a forked copy of the process; or NULL */
 	uint32_t pid;
 	uint32_t index;	  /* of its process entry */
-	int fd;		  /* of the shared memory, as the environment says; or -1 */
-	char *main_stack; /* end of the first thread's */
-	struct pmp_heap_header *header; /* NULL: none is shared */
+	int fd;		  /* of the shared memory, from the environment; or -1 */
+	char *main_stack; /* end of the first thread's stack */
+	struct pmp_heap_header *header; /* NULL: there is no shared memory */
 	struct pmp_heap_process *process;
 	struct pmp_heap_slot *slots;
 	unsigned char *ring;
-	uint32_t max_stack; /* bytes copied of a stack */
+	uint32_t max_stack; /* limit for the copy of a stack, bytes */
 	pthread_key_t thread_key;
 	bool has_thread_key;
 };
 
 extern struct recorder recorder OWN;
 
-/* What it knows of a thread: 56 bytes of static thread-local storage. */
+/* The state of a thread: 56 bytes of static thread-local storage. */
 struct thread {
-	struct pmp_heap_slot *slot;  /* NULL: the first call will get it one */
-	struct pmp_heap_slot *usual; /* the same, if sizes are where glibc has them */
+	struct pmp_heap_slot *slot;  /* NULL: the first call will get one */
+	struct pmp_heap_slot *usual; /* the same, but NULL unless recorder.chunk_sizes */
 	char *stack_low, *stack_end;
-	uint32_t busy;	   /* records: what interrupts it is only counted */
-	uint32_t no_slot;  /* there was none, or it is at its end */
+	uint32_t busy;	   /* is recording: calls of signal handlers are only counted */
+	uint32_t no_slot;  /* none was free, or the thread is ending */
 	uint32_t tid;	   /* 0: not known yet */
-	struct room *room; /* of an environment, recorder-exec.c */
+	struct room *room; /* for an environment, see recorder-exec.c */
 };
 
 extern __thread struct thread thread __attribute__((tls_model("initial-exec"))) OWN;
 
 /* ---- recorder-start.c -------------------------------------------------------------- */
 
-/* Before anything else; whoever comes second waits for the first. */
+/* Called before anything else; other threads wait for the first one. */
 void recorder_start(void);
-/* In a child: what it shares with its parent belongs to that. */
+/* In a child: stop using what belongs to the parent. */
 void recorder_forked(void);
 
-/* A child that a raw clone() has made runs no handler of fork(). */
+/* Is this a forked child? A child of a raw clone() runs no fork() handlers. */
 static inline bool recorder_is_copy(void)
 {
 	return recorder.mark && !__atomic_load_n(recorder.mark, __ATOMIC_RELAXED);
@@ -152,34 +151,34 @@ static inline bool recorder_is_copy(void)
 
 /* ---- recorder-entry.c -------------------------------------------------------------- */
 
-/* A function of this library that programs call, and the one behind it or NULL: pmp leaves
- * the first out of stacks. */
+/* Add a function of this library that programs call, and the next definition of it or NULL.
+ * pmp leaves the former out of stacks. */
 void entry_add_code(const char *name, const void *next_one);
 /* At the start: look up what entries are filled with. */
 void entry_prepare(void);
-/* Take an entry, if there is one, and fill it: pmp reads it from then on. */
+/* Take an entry, if one is free, and fill it; from then on pmp reads it. */
 void entry_open(void);
 
 /* ---- recorder-lookup.c ------------------------------------------------------------- */
 
-/* A function behind this library in the order of loading, or NULL. */
+/* The next definition of a function after this library in load order, or NULL. */
 void *lookup_next(const char *name);
-/* Is there one before this library, so that it is not called? */
+/* Is there a definition before this library, so that ours is not called? */
 bool lookup_is_before(const char *name);
-/* The same in all that is loaded, but for this library. */
+/* A definition in anything that is loaded except this library, or NULL. */
 void *lookup_any(const char *name);
-/* A function of this library, and how many bytes it has. */
+/* A function of this library, and its size in bytes. */
 void *lookup_own(const char *name, uint64_t *size);
-/* The name of the file that an address is in, without its folder; "" if unknown. */
+/* The file name, without directories, of the module at an address; "" if unknown. */
 void lookup_module(const void *address, char *name, size_t size);
-/* The bounds of that part of a file, of code for instance; both 0 if unknown. */
+/* The bounds of the segment that an address is in; both 0 if unknown. */
 void lookup_bounds(const void *address, uint64_t *start, uint64_t *end);
 
 /* ---- recorder-thread.c ------------------------------------------------------------- */
 
-/* The slot of this thread, got now; NULL: there is none left, or it has given it back. */
+/* Get a slot for this thread; NULL: none is free, or the thread has given it back. */
 struct pmp_heap_slot *thread_attach(void);
-/* Is a stack pointer in a stack that is known? Then how many bytes follow it there. */
+/* The number of bytes from a stack pointer to the end of its stack; 0: no known stack. */
 size_t thread_stack_left(const char *sp);
 /* In a child after fork(). */
 void thread_forked(void);
@@ -187,13 +186,12 @@ void thread_start(void);
 
 /* ---- recorder-ring.c --------------------------------------------------------------- */
 
-/* A record of that length, reserved, with its head filled; NULL: no room, which is
- * counted. */
+/* Reserve a record of that length and fill in its head. NULL: no room; that is counted. */
 struct pmp_heap_record *ring_reserve(uint32_t length);
 void ring_complete(struct pmp_heap_record *record);
-/* A record that should have been written was not: that is counted. */
+/* Count a record that could not be written. */
 void ring_lose(void);
-/* Does pmp read? */
+/* Is pmp still reading? */
 bool ring_has_reader(uint64_t now);
 uint64_t now_coarse(void);
 
@@ -203,73 +201,74 @@ uint64_t now_coarse(void);
 #define FILTER_SATURATED 255
 extern unsigned char filter[FILTER_SIZE] OWN;
 
-/* Neighbours in memory are neighbours there: where a program frees, what is needed of the
- * filter is in the cache as its blocks are. */
+/* Neighbouring blocks are neighbours in the filter: if blocks that a program frees are in
+ * the cache, so are the bytes of the filter that it needs. */
 static inline size_t filter_index(const void *block)
 {
 	return ((uintptr_t)block >> 4) % FILTER_SIZE;
 }
 
-/* NULL is taken for one that may have been chosen, so that it needs no comparison. */
+/* Treat NULL like a block that may have been sampled, so that the fast path need not check
+ * for NULL. */
 static inline void filter_begin(void)
 {
 	filter[filter_index(NULL)] = FILTER_SATURATED;
 }
 
-/* False: it is full there. */
+/* Add a sampled block. False: no room for it. */
 bool table_add(const void *block);
-/* Was it there? */
+/* Remove a block. False: it was not there. */
 bool table_remove(const void *block);
 void table_clear(void);
 
 /* ---- recorder-sample.c ------------------------------------------------------------- */
 
 struct call {
-	uint8_t kind, function; /* of the record */
+	uint8_t kind, function; /* for the record */
 	const void *block;
 	size_t asked, usable;
 };
 
-/* After a call with whose bytes something is due. */
+/* After an allocation that makes something due. */
 void sample_alloc(struct pmp_heap_slot *slot, const struct call *call);
-/* The same of bytes that are freed. */
+/* The same after a free. */
 void sample_publish(struct pmp_heap_slot *slot);
-/* Before a block is freed that may have been chosen; and before one is moved, which has to
- * be told apart once that is known. NULL: it was not chosen. */
+/* Before freeing a block that may have been sampled. Before and after a realloc() of such a
+ * block, as only the result tells whether that has freed it. NULL: it was not sampled. */
 void sample_free(struct pmp_heap_slot *slot, const void *block);
 struct pmp_heap_record *sample_move(struct pmp_heap_slot *slot, const void *block);
 void sample_moved(struct pmp_heap_record *record, const void *block, bool is_free);
 /* A call has failed. */
 void sample_failed(struct pmp_heap_slot *slot, const struct call *call);
-/* Any record with the stack of the caller. */
+/* Write a record with the stack of the caller. */
 void sample_record(const struct call *call, uint64_t rate);
-/* Without a slot: counted by everyone in the entry of the process. */
+/* Count a call of a thread without a slot, in the process entry. */
 void sample_common(unsigned function, size_t allocated, size_t freed);
-/* The same of a block, which may be chosen. */
+/* The same for a block, which may be sampled. */
 void sample_common_block(unsigned function, const struct call *call);
-/* May a record be written now? Then until sample_end() nothing else is by this thread. */
+/* May a record be written now? If so, this thread writes no other until sample_end(). */
 bool sample_begin(void);
 void sample_end(void);
 
 /* ---- recorder-growth.c ------------------------------------------------------------- */
 
 #define AREA_BITS \
-	26	   /* of addresses: glibc's heaps of threads are so large, and aligned */
-#define AREAS 4096 /* apart */
+	26 /* of addresses: glibc's heaps of threads have this size and alignment */
+#define AREAS 4096 /* entries, by area modulo this */
 
-/* By area: how far the heap there has been seen to reach. */
+/* By area: how far the heap there is known to reach. */
 extern uintptr_t growth_reach[AREAS] OWN;
 
-/* A block that is mapped, or ends where no other has. */
+/* Handle a block that is mapped, or ends beyond the known reach of its area. */
 void growth_block(const struct call *call);
-/* How far the heap that a block is in has been seen to reach: for the thread that has the
- * slot, which need not look that up again for a block in there. */
+/* Set in the slot the known range of the heap that a block is in, so that the thread need
+ * not look that up for other blocks there. */
 void growth_find_heap(struct pmp_heap_slot *slot, const void *block);
-/* At the start: no heap yet. */
+/* At the start: no heap is known. */
 void growth_start(void);
-/* A mapped block of that size, with all that belongs to it, is given back. */
+/* A mapped block of that size, including overhead, is given back. */
 void growth_unmapped(size_t size);
-/* Of a program's own mmap() and its like. size 0: nothing was got or given. */
+/* The program's own mmap() and the like. size 0: nothing was mapped or given back. */
 void growth_mapped(const void *at, size_t size, bool gives_back);
 
 /* ---- sizes ------------------------------------------------------------------------- */
@@ -279,9 +278,10 @@ void growth_mapped(const void *at, size_t size, bool gives_back);
 #define MAPPED_OVERHEAD (2 * sizeof(size_t)) /* of a block that is mapped */
 #define SMALLEST_PAGE 4096
 
-/* Of a mapped block with its header. The program has all of the rest; since glibc 2.43 all but
- * a word, and two more words are not in the size that the header says: with these it is one of
- * pages. Before the size is the distance from the start of the mapping, and a flag. */
+/* The size of a mapped block with its header. *recent: since glibc 2.43 the program has one
+ * word less, and two words are missing from the size in the header, which with them is one
+ * of whole pages. The word before the size has the distance from the start of the mapping,
+ * and a flag. */
 static inline size_t mapped_size(const void *block, bool *recent)
 {
 	const size_t *head = block;
@@ -299,7 +299,7 @@ static inline size_t mapped_usable_size(const void *block)
 	return size - MAPPED_OVERHEAD - (recent ? sizeof(size) : 0);
 }
 
-/* Of a block that is not mapped. */
+/* For a block that is not mapped. */
 static inline size_t chunk_usable_size(const void *block)
 {
 	return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - sizeof(size_t);
@@ -320,21 +320,21 @@ static inline bool is_mapped(const void *block)
 	return recorder.chunk_sizes && ((const size_t *)block)[-1] & CHUNK_MMAPPED;
 }
 
-/* Does it end where no block has ended? */
+/* Does it end beyond the known reach of its area? */
 static inline bool is_beyond(const void *block, size_t usable)
 {
 	return (uintptr_t)block + usable >
 	       growth_reach[((uintptr_t)block >> AREA_BITS) % AREAS];
 }
 
-/* Is it where the heap was when that was last looked at? */
+/* Is it in the known range of the heap? */
 static inline bool is_in_heap(const struct pmp_heap_slot *slot, const void *block,
 			      size_t usable)
 {
 	return (uintptr_t)block + usable - slot->heap_start <= slot->heap_size;
 }
 
-/* May the heap have grown for a block? */
+/* May the heap have grown for this block? */
 static inline bool is_growth(const void *block, size_t usable)
 {
 	return recorder.chunk_sizes &&

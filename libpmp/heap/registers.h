@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The registers of a record, by DWARF number, in their order: those that a call preserves,
- * the stack pointer, and where the next instruction is. */
+/* The registers of a record in order, by DWARF number: callee-saved ones, the stack
+ * pointer, the program counter. */
 #ifndef PMP_HEAP_REGISTERS_H
 #define PMP_HEAP_REGISTERS_H
 

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-#define PATIENCE PMP_S /* with a record that is not complete */
+#define PATIENCE PMP_S /* how long to wait for an incomplete record */
 #define LOOKS_MOST \
-	(2 * PMP_HEAP_RING_SIZE / PMP_HEAP_ALIGN) /* for a record, in one call */
+	(2 * PMP_HEAP_RING_SIZE / PMP_HEAP_ALIGN) /* positions checked in a call */
 
 static uint64_t head_of(const struct pmp_heap_ring *ring)
 {
@@ -51,7 +51,7 @@ static uint64_t stamp_at(const struct pmp_heap_ring *ring, uint64_t position)
 	return __atomic_load_n(stamp, __ATOMIC_ACQUIRE);
 }
 
-/* Nothing that is there now makes sense: as if it had been read. */
+/* Skip everything that is there now, as it is invalid. */
 static void give_up(struct pmp_heap_ring *ring, uint64_t head)
 {
 	head &= ~(uint64_t)(PMP_HEAP_ALIGN - 1);
@@ -59,7 +59,8 @@ static void give_up(struct pmp_heap_ring *ring, uint64_t head)
 	move_tail(ring, head);
 }
 
-/* To the next place where a record says that it is there. Returns how many were looked at. */
+/* Skip to the next position with a record that states this position. Returns the number of
+ * positions that were checked. */
 static size_t skip(struct pmp_heap_ring *ring, uint64_t head)
 {
 	const uint64_t before = ring->tail;
@@ -72,7 +73,7 @@ static size_t skip(struct pmp_heap_ring *ring, uint64_t head)
 	return (position - before) / PMP_HEAP_ALIGN;
 }
 
-/* Has it been waited for in vain? */
+/* Has the record at tail been waited for long enough? */
 static bool is_overdue(struct pmp_heap_ring *ring, uint64_t now)
 {
 	if (!ring->waiting)
@@ -98,7 +99,7 @@ static bool is_valid(const struct pmp_heap_ring *ring,
 	       record->process < PMP_HEAP_PROCESSES && record->tid <= INT32_MAX;
 }
 
-/* A copy of a complete record. False: it is none. */
+/* Copy a complete record. False: it is invalid. */
 static bool take(struct pmp_heap_ring *ring, uint64_t head, struct pmp_heap_entry *entry)
 {
 	const unsigned char *at = at_position(ring, ring->tail);
@@ -117,7 +118,7 @@ static bool take(struct pmp_heap_ring *ring, uint64_t head, struct pmp_heap_entr
 bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 			struct pmp_heap_entry *entry)
 {
-	/* Who writes may go on moving its head. */
+	/* Limited, as the writers may move the head for ever. */
 	for (size_t looks = 0; looks < LOOKS_MOST; looks++) {
 		const uint64_t head = head_of(ring);
 

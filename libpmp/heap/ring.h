@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reader's end of the ring: the next record, of which nothing is believed. A record that
- * is not complete is waited for, as its thread may be at it; one whose thread has gone is
- * skipped.
+ * The reader's end of the ring. Records are untrusted. The reader waits for an incomplete
+ * record, as its thread may be writing it, and skips it after a while, as the thread is
+ * gone.
  */
 #ifndef PMP_HEAP_RING_H
 #define PMP_HEAP_RING_H
@@ -12,28 +12,28 @@
 struct pmp_heap_ring {
 	struct pmp_heap_shared *shared; /* borrowed */
 	uint64_t tail;
-	uint64_t waiting;  /* since when, for the record at tail; 0: it is not */
-	uint64_t unwanted; /* bytes that made no sense, so far */
+	uint64_t waiting;  /* since when it waits for the record at tail; 0: not */
+	uint64_t unwanted; /* bytes skipped as invalid, so far */
 };
 
 struct pmp_heap_entry {
-	struct pmp_heap_record record; /* a copy; its numbers are within bounds */
-	const unsigned char *stack;    /* record.stack_size bytes that may change */
+	struct pmp_heap_record record; /* a copy, with validated numbers */
+	const unsigned char *stack;    /* record.stack_size bytes, which may change */
 };
 
-/* Where the one before, if any, has stopped. */
+/* Start where an earlier reader, if any, has stopped. */
 void pmp_heap_ring_begin(struct pmp_heap_ring *ring, struct pmp_heap_shared *shared);
 /*
- * The next record. now: CLOCK_MONOTONIC. Returns true with *entry, which is valid until
+ * The next record. now: CLOCK_MONOTONIC. Returns true and sets *entry, which is valid until
  * pmp_heap_ring_done(); false: there is none yet.
  */
 bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 			struct pmp_heap_entry *entry);
-/* Has all been read that there is? */
+/* Has everything been read? */
 bool pmp_heap_ring_is_empty(const struct pmp_heap_ring *ring);
-/* How many bytes wait to be read. */
+/* The number of bytes still to be read. */
 uint64_t pmp_heap_ring_filled(const struct pmp_heap_ring *ring);
-/* It has been used: its room is free. */
+/* Free the room of a record that has been used. */
 void pmp_heap_ring_done(struct pmp_heap_ring *ring, const struct pmp_heap_entry *entry);
 
 #endif

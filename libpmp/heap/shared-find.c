@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory of a recorder in a process whose pmp has gone: by its name in /proc. */
+/* Finding a recorder's memory in a process whose pmp is gone, by its name in /proc. */
 #include "heap/shared.h"
 
 #include "base/buf.h"
@@ -27,8 +27,8 @@ static bool is_named(int folder, const char *name)
 	return n == (ssize_t)sizeof(MEMORY) - 1 && memcmp(link, MEMORY, (size_t)n) == 0;
 }
 
-/* Such names can be made up, in a mount namespace, and what they stand for can change after
- * they were read: the very file is looked at before it is opened. */
+/* Such names can be faked in a mount namespace, and may refer to another file by the time
+ * that it is opened. So check the file itself, before opening it for more than its path. */
 static bool is_memory(int found)
 {
 	struct stat status;
@@ -51,7 +51,7 @@ static int open_if_meant(int folder, const char *name)
 	return -1;
 }
 
-/* which: "fd", or for a process that has closed all of them "map_files". */
+/* which: "fd", or "map_files" for a process that has closed the descriptor. */
 static int find_in(pid_t pid, const char *which)
 {
 	const struct dirent *entry;
@@ -76,7 +76,7 @@ bool pmp_heap_shared_is_mapped(pid_t pid)
 	bool found;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	/* Of one that has ended they are empty. */
+	/* The maps of a process that has ended are empty. */
 	found = pmp_file_slurp(AT_FDCWD, path, MAPS_MOST, &maps) < 0 || !maps.length ||
 		memmem(maps.data, maps.length, MEMORY, strlen(MEMORY)) != NULL;
 	pmp_buf_free(&maps);

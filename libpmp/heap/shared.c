@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #ifndef MFD_EXEC
-#define MFD_NOEXEC_SEAL 0x8u /* Linux 6.3; it may be demanded (vm.memfd_noexec) */
+#define MFD_NOEXEC_SEAL 0x8u /* Linux 6.3; may be required (vm.memfd_noexec) */
 #define MFD_EXEC 0x10u
 #endif
 
-/* Linux before 6.3 does not know one of the flags. */
+/* Linux before 6.3 does not know these flags. */
 static int new_memory(const char *name, unsigned flag)
 {
 	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -38,7 +38,7 @@ extern const uint64_t pmp_heap_library_size;
 #define RECORDER_FILE "libpmp/heap/libpmp-heap.so"
 #endif
 
-/* The file that the build has made of the recorder, as it is. */
+/* Embed the file that the build has made of the recorder. */
 __asm__(".pushsection .rodata\n"
 	".balign 16\n"
 	".global pmp_heap_library_bytes, pmp_heap_library_size\n"
@@ -174,7 +174,7 @@ static bool write_all(int fd)
 	return true;
 }
 
-/* Where memory may not be executed (vm.memfd_noexec): a file whose name is gone at once. */
+/* If memory may not be executed (vm.memfd_noexec), use an unnamed temporary file. */
 static int open_file(void)
 {
 	const char *folder = getenv("TMPDIR");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The memory that a recorder and pmp share, on pmp's side: made, found again, mapped. It can
- * be neither cut nor extended by whoever has it.
+ * The memory that a recorder and pmp share, on pmp's side: created, found again, mapped. It
+ * is sealed: no process can change its size.
  */
 #ifndef PMP_HEAP_SHARED_H
 #define PMP_HEAP_SHARED_H
@@ -25,19 +25,19 @@ struct pmp_heap_settings {
 	uint32_t flags; /* PMP_HEAP_FLAG_ */
 };
 
-/* New memory: *fd, owned by the caller, can be given to a process. 0 or an error. */
+/* Create memory. *fd, owned by the caller, can be passed to a process. 0 or an error. */
 int pmp_heap_shared_new(const struct pmp_heap_settings *settings,
 			struct pmp_heap_shared *shared, int *fd, struct pmp_error *err);
-/* Memory that another pmp has made. PMP_EFORMAT: it is something else. */
+/* Map memory that another pmp has created. PMP_EFORMAT: it is something else. */
 int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_error *err);
 void pmp_heap_shared_close(struct pmp_heap_shared *shared);
-/* Such memory, of a process that has it open or mapped: a descriptor, owned by the caller, or
- * -1: it has none, or that is not permitted (then errno is EACCES). */
+/* Find such memory in a process that has it open or mapped. Returns a descriptor, owned by
+ * the caller; -1: there is none, or access is not permitted (errno is EACCES). */
 int pmp_heap_shared_find(pid_t pid);
-/* False only if the process certainly has no such memory mapped. */
+/* Does the process have such memory mapped? True also if that cannot be found out. */
 bool pmp_heap_shared_is_mapped(pid_t pid);
 
-/* The recorder itself, in a file that has no name: *fd, owned by the caller. 0 or an error. */
+/* The recorder itself, in an unnamed file: *fd, owned by the caller. 0 or an error. */
 int pmp_heap_library(int *fd, struct pmp_error *err);
 
 #endif
