@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples on a stream socket, from the process that captures to the one that names and
- * counts. Both are of the same build on the same machine, so structs travel as they are;
- * a header shows another version, or other sizes. The sender may have crashed in
- * the middle of a message or be damaged, so every length, index, enumeration and string
+ * counts. Both are of the same build on the same machine, so structs are sent as they are;
+ * the header reveals another version, or other sizes. The sender may have crashed in the
+ * middle of a message, or be compromised, so every length, index, enumeration and string
  * is checked.
  *
  *	MODULE	once per module of a target, with its descriptor (SCM_RIGHTS)
- *	MAPS	once per address space: regions and ids of modules sent before
- *	SAMPLE	threads and frames; means the last MAPS of its target. Threads that
- *		have not run since the last SAMPLE of it are named by their index there
+ *	MAPS	once per address space: regions, and ids of modules sent before
+ *	SAMPLE	threads and frames; refers to the last MAPS of its target. Threads that
+ *		have not run since its last SAMPLE are given by their index there
  *	NOTE	bytes of the caller's own
- *	HEAP	what a recorder has written down; means the last MAPS of its target
- *	FORGET	what was said of a target is forgotten
+ *	HEAP	a batch of a recorder's events; refers to the last MAPS of its target
+ *	FORGET	forget what was sent about a target
  *
  * Each message is a header, its parts, and zeros up to a multiple of 8 bytes.
  */
@@ -27,13 +27,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PMP_WIRE_VERSION 6u /* of the messages; structs have their sizes in the magic */
+#define PMP_WIRE_VERSION 6u /* of the messages; sizes of structs are in the magic */
 
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
 #define PMP_WIRE_PATH_MAX ((size_t)64 * 1024)
 #define PMP_WIRE_IMAGE_MAX ((size_t)16 << 20) /* a vDSO has two pages */
-#define PMP_WIRE_PEERS_MAX 1024		      /* targets remembered */
+#define PMP_WIRE_PEERS_MAX 1024		      /* targets that are remembered */
 #define PMP_WIRE_NO_MODULE UINT32_MAX
 
 enum {
@@ -74,13 +74,13 @@ struct pmp_wire_sample {
 	uint64_t generation;
 	uint64_t hidden;
 	uint64_t
-		standstill; /* its number; if the last sample was of the same one no thread
+		standstill; /* its number; if that of the last sample is the same, no thread
 			      * follows */
 	uint32_t has_maps, execed, thread_count, frame_count, kept_count;
 	uint32_t outside_count, other_count, walk_cut;
 	uint32_t has_census, census_count;
 	uint32_t owner;
-	/* struct pmp_thread, struct pmp_raw_frame, uint32_t: indices in the last
+	/* struct pmp_thread, struct pmp_raw_frame; uint32_t: indices in the last
 	 * sample; struct pmp_outside, struct pmp_other; of a census: its totals,
 	 * struct pmp_census_row */
 };
@@ -93,13 +93,13 @@ struct pmp_wire_heap {
 	/* struct pmp_heap_thread, struct pmp_heap_event, struct pmp_raw_frame */
 };
 
-/* Room for one descriptor beside the bytes (SCM_RIGHTS). */
+/* Room for one descriptor (SCM_RIGHTS). */
 union pmp_wire_control {
 	char data[CMSG_SPACE(sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* The first word of each message: "pm", the version, and what the sizes come to. */
+/* The first word of each message: "pm", the version, and a checksum of sizes. */
 #define PMP_WIRE_SIZES \
 	((sizeof(struct pmp_thread) * 5 + sizeof(struct pmp_raw_frame) * 3 + \
 	  sizeof(struct pmp_wire_sample) * 7 + sizeof(struct pmp_wire_module) * 11 + \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What both sides of a socket remember of targets. */
+/* What both sides of a socket remember about targets. */
 #include "wire/peers.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What both sides remember of a target: its newest maps and the modules in them. Others are
- * forgotten, so a target that maps for ever costs no descriptors.
+ * What both sides remember about a target: its newest maps and the modules in them. Other
+ * modules are forgotten, so a target that keeps mapping files does not exhaust descriptors.
  */
 #ifndef PMP_WIRE_PEERS_H
 #define PMP_WIRE_PEERS_H
@@ -14,7 +14,7 @@
 
 struct pmp_sent_module {
 	uint32_t id;
-	int fd;			   /* as it was sent: a module may be opened later */
+	int fd;			   /* as sent: a module may be opened later */
 	struct pmp_module *module; /* a reference */
 };
 
@@ -33,14 +33,14 @@ struct pmp_sent_modules {
 
 struct pmp_peer {
 	pid_t pid;
-	uint64_t used;		      /* when, by the count of uses */
-	struct pmp_maps *maps;	      /* the newest; a reference; NULL: none yet */
-	struct pmp_sample *last;      /* a reference (receiver) */
-	struct pmp_sample *spare;     /* for the next one: its memory (receiver) */
+	uint64_t used;		  /* value of .uses when it was last used */
+	struct pmp_maps *maps;	  /* the newest; a reference; NULL: none yet */
+	struct pmp_sample *last;  /* a reference (receiver) */
+	struct pmp_sample *spare; /* its memory is reused for the next one (receiver) */
 	struct pmp_sent_thread *sent; /* the threads of the last sample (sender) */
 	size_t sent_count, sent_capacity;
 	uint64_t standstill;	       /* of that sample, or 0 (sender) */
-	struct pmp_sent_modules known; /* the modules in it, and (receiver) later ones */
+	struct pmp_sent_modules known; /* modules in maps, and (receiver) later ones */
 };
 
 struct pmp_peers {
@@ -49,22 +49,22 @@ struct pmp_peers {
 	uint64_t uses;
 };
 
-/* Release all of them. */
+/* Release all modules. */
 void pmp_sent_modules_free(struct pmp_sent_modules *known);
-/* Where id is or belongs. */
+/* The index of id, or where it belongs. */
 size_t pmp_sent_modules_index(const struct pmp_sent_modules *known, uint32_t id);
 struct pmp_sent_module *pmp_sent_modules_find(const struct pmp_sent_modules *known,
 					      uint32_t id);
 /* The modules of maps, sorted, with references. PMP_EFORMAT: an id occurs twice. */
 int pmp_sent_modules_of(const struct pmp_maps *maps, struct pmp_sent_modules *known);
 
-/* NULL: there is none. It has been used now. */
+/* The peer of a target, which counts as a use; NULL: there is none. */
 struct pmp_peer *pmp_peers_find(struct pmp_peers *peers, pid_t pid);
-/* NULL: no memory. Those that were found before may have moved. */
+/* Add a peer; invalidates pointers to others. NULL: out of memory. */
 struct pmp_peer *pmp_peers_add(struct pmp_peers *peers, pid_t pid);
 void pmp_peers_remove(struct pmp_peers *peers, struct pmp_peer *peer);
 void pmp_peers_free(struct pmp_peers *peers);
-/* The newest maps of a target are these from now on, and its modules those: takes over a
+/* Set the newest maps of a target, and the modules in them. Takes over the caller's
  * reference and the list. */
 void pmp_peer_set_maps(struct pmp_peer *peer, struct pmp_maps *maps,
 		       struct pmp_sent_modules known);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of the socket that samples come out of. Nothing that comes is believed. */
+/* The receiving end of the socket. What comes is untrusted. */
 #include "wire/receiver.h"
 
 #include <errno.h>
@@ -17,20 +17,20 @@
 #include "wire/peers.h"
 
 #define READ_SIZE ((size_t)64 * 1024) /* room for one read */
-#define KEEP_SIZE ((size_t)4 << 20)   /* a larger buffer is given back */
-#define SPARE_MOST 4		      /* times the threads a sample needs room for */
-#define FDS_MAX 4		      /* arrived, and their message not complete */
-#define FDS_SPARED 64		      /* descriptors left to all other uses */
+#define KEEP_SIZE ((size_t)4 << 20)   /* a larger buffer is freed when empty */
+#define SPARE_MOST 4		      /* times the threads needed, to reuse a sample */
+#define FDS_MAX 4		      /* descriptors whose message is incomplete */
+#define FDS_SPARED 64		      /* descriptors reserved for all other uses */
 
 struct pmp_receiver {
 	int fd;
 	bool closed, nonsense;
-	bool other_version;  /* so it is no nonsense, but not for us */
-	uint64_t bytes_left; /* that it may still be sent */
+	bool other_version;  /* a message of another version, rather than nonsense */
+	uint64_t bytes_left; /* that may still be received */
 	size_t modules_left;
-	char *data; /* what has come: [begin, end) is not used yet */
+	char *data; /* received bytes; those in [begin, end) are not used yet */
 	size_t begin, end, capacity;
-	int fds[FDS_MAX]; /* come and not used yet; -1: lost on the way */
+	int fds[FDS_MAX]; /* received and not used yet; -1: lost on the way */
 	size_t fd_count;
 	struct pmp_peers peers;
 };
@@ -41,7 +41,7 @@ struct message_rest {
 	size_t left;
 };
 
-/* The next length bytes, or NULL if there are not so many. */
+/* The next length bytes; NULL: there are not so many. */
 static const void *take(struct message_rest *cursor, uint64_t length)
 {
 	const void *at = cursor->at;
@@ -84,7 +84,7 @@ static int need_peer(struct pmp_receiver *receiver, pid_t pid, struct pmp_peer *
 	return *peer ? 0 : PMP_ENOMEM;
 }
 
-/* Takes over the reference; room for one more has been made. */
+/* Takes over the reference. Room for one more has been reserved. */
 static void known_put(struct pmp_sent_modules *known, struct pmp_module *module)
 {
 	size_t index = pmp_sent_modules_index(known, module->id);
@@ -112,7 +112,7 @@ static bool module_valid(const struct pmp_wire_module *wire, const char *path,
 	       (!wire->has_fd || receiver->fd_count);
 }
 
-/* The oldest descriptor, or why there is none. */
+/* Give the module the oldest descriptor, or the reason why there is none. */
 static void take_fd(struct pmp_receiver *receiver, struct pmp_module *module)
 {
 	module->fd = receiver->fds[0];
@@ -122,7 +122,7 @@ static void take_fd(struct pmp_receiver *receiver, struct pmp_module *module)
 	memmove(receiver->fds, receiver->fds + 1, receiver->fd_count * sizeof(int));
 }
 
-/* All but the descriptor. */
+/* Make a module, without its descriptor. */
 static struct pmp_module *make_module(const struct pmp_wire_module *wire,
 				      const void *path, const void *image)
 {
@@ -172,7 +172,7 @@ static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 	module = make_module(&wire, path, image);
 	if (!module)
 		return PMP_ENOMEM;
-	/* Nothing fails from here on: the message is used up. */
+	/* Nothing fails from here on, as a message that fails may be tried again. */
 	receiver->modules_left--;
 	if (wire.has_fd)
 		take_fd(receiver, module);
@@ -197,7 +197,7 @@ static int fill_modules(struct pmp_maps *maps, const struct pmp_sent_modules *kn
 	return 0;
 }
 
-/* known: the modules of just these maps. */
+/* known: the modules of these maps only. */
 static int fill_regions(struct pmp_maps *maps, const struct pmp_sent_modules *known,
 			const struct pmp_wire_maps *wire, const char *regions)
 {
@@ -277,7 +277,7 @@ static int receive_maps(struct pmp_receiver *receiver, pid_t pid,
 	return 0;
 }
 
-/* Only a futex has them; the words themselves may be anything. */
+/* Only a futex has words, which may have any values. */
 static bool words_valid(const struct pmp_wait *wait)
 {
 	const struct pmp_wait_words *words = &wait->words;
@@ -320,8 +320,8 @@ static bool outsides_valid(const struct pmp_sample *sample)
 	return true;
 }
 
-/* first: of the frames, which are in the order of the threads and shared by none. */
-
+/* first: index of the thread's first frame. Frames are in the order of threads, and no two
+ * threads share any. */
 static bool thread_valid(const struct pmp_thread *thread, size_t first,
 			 size_t frame_count)
 {
@@ -345,14 +345,14 @@ static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
 	return true;
 }
 
-/* The arrays of a PMP_WIRE_SAMPLE, as they lie in the message; their sizes have been checked. */
+/* The arrays of a PMP_WIRE_SAMPLE, in place in the message; sizes have been checked. */
 struct arrays {
 	const char *threads, *frames, *kept, *outsides, *others;
 	const char *census, *census_rows; /* the first one is NULL if there is none */
 };
 
-/* The thread of the last sample that is the i-th which has not run since; NULL: no more.
- * Sets *bad when there is no such thread, or they are not in order. */
+/* The i-th thread of the last sample that has not run since; NULL: no more. Sets *bad if
+ * there is no such thread, or they are not in order. */
 static const struct pmp_thread *next_kept(const struct pmp_wire_sample *wire,
 					  const struct arrays *arrays,
 					  const struct pmp_sample *last, uint32_t i,
@@ -381,7 +381,7 @@ static int add_kept(struct pmp_sample *sample, const struct pmp_sample *last,
 		       : PMP_ENOMEM;
 }
 
-/* *used: of the frames in the message, so far. */
+/* *used: number of frames in the message used so far. */
 static int add_sent(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
 		    const struct arrays *arrays, const struct pmp_thread *sent,
 		    size_t *used)
@@ -417,7 +417,7 @@ static void next_sent(const struct pmp_wire_sample *wire, const struct arrays *a
 		memcpy(thread, arrays->threads + i * sizeof(*thread), sizeof(*thread));
 }
 
-/* Both kinds of threads, in the order of their ids. */
+/* Add both kinds of threads, in the order of their ids. */
 static int fill_threads(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
 			const struct arrays *arrays, const struct pmp_sample *last)
 {
@@ -480,13 +480,13 @@ static int fill_census(struct pmp_sample *sample, const struct pmp_wire_sample *
 	return sample->census ? 0 : PMP_ENOMEM;
 }
 
-/* The threads are those of the last sample, in the same standstill. */
+/* Does the sample have the threads of the last one, in the same standstill? */
 static bool is_still(const struct pmp_wire_sample *wire)
 {
 	return wire->standstill && !wire->thread_count && !wire->kept_count;
 }
 
-/* All threads of a sample. */
+/* Fill in all threads of a sample. */
 static int receive_threads(struct pmp_sample *sample, const struct pmp_wire_sample *wire,
 			   const struct arrays *arrays, const struct pmp_sample *last)
 {
@@ -536,8 +536,9 @@ static int fill_sample(struct pmp_sample *sample, const struct pmp_wire_sample *
 }
 
 /*
- * One with the memory of the last but one, if it has no other owner any more: half a
- * megabyte for a thousand threads, which the kernel would take back and clear each time.
+ * A new sample, with the memory of the last but one if that has no other owner any more:
+ * half a megabyte for a thousand threads, which the kernel would otherwise take back and
+ * clear each time.
  */
 static struct pmp_sample *reuse_sample(struct pmp_peer *peer,
 				       const struct pmp_wire_sample *wire)
@@ -569,7 +570,7 @@ static void remember_received(struct pmp_peer *peer, struct pmp_sample *sample)
 	peer->spare = old;
 }
 
-/* False: they are not as long as the message says. */
+/* Find the arrays in a message. False: their lengths do not fit. */
 static bool take_arrays(struct message_rest *cursor, const struct pmp_wire_sample *wire,
 			struct arrays *arrays)
 {
@@ -637,7 +638,7 @@ static bool totals_valid(const struct pmp_heap_totals *totals)
 	       memchr(totals->allocator_name, '\0', sizeof(totals->allocator_name));
 }
 
-/* Its frames are those after the ones of the event before. */
+/* first: index of the event's first frame, which is after those of the event before. */
 static bool event_valid(const struct pmp_heap_event *event,
 			const struct pmp_heap_batch *batch, size_t first)
 {
@@ -665,7 +666,7 @@ static bool batch_valid(const struct pmp_heap_batch *batch)
 	       frames_valid(batch->frames, batch->frame_count);
 }
 
-/* The arrays of a PMP_WIRE_HEAP, whose sizes have been checked. */
+/* Copy the arrays of a PMP_WIRE_HEAP, whose sizes have been checked. */
 static int fill_batch(struct pmp_heap_batch *batch, const struct pmp_wire_heap *wire,
 		      const void *threads, const void *events, const void *frames)
 {
@@ -745,7 +746,7 @@ static int receive_forget(struct pmp_receiver *receiver, pid_t pid,
 	return 0;
 }
 
-/* One whole message. 1: *received is filled; 0: nothing for the caller in it. */
+/* Use one complete message. 1: *received is filled; 0: it has nothing for the caller. */
 static int dispatch(struct pmp_receiver *receiver, const struct pmp_wire_header *header,
 		    struct pmp_received *received)
 {
@@ -774,9 +775,8 @@ static int dispatch(struct pmp_receiver *receiver, const struct pmp_wire_header 
 }
 
 /*
- * Use the messages that are complete, up to the first one for the caller: 1.
- * 0: more bytes are needed. A message that fails for want of memory stays, to
- * be tried again.
+ * Use the complete messages, up to the first one for the caller: 1. 0: more bytes
+ * are needed. A message that fails for want of memory is kept, to be tried again.
  */
 static int use(struct pmp_receiver *receiver, struct pmp_received *received)
 {
@@ -802,13 +802,14 @@ static int use(struct pmp_receiver *receiver, struct pmp_received *received)
 		if (status >= 0)
 			receiver->begin += need;
 	}
-	/* What belongs to no module of a complete message is of no use. */
+	/* A descriptor that no complete message has used is of no use. */
 	if (receiver->begin == receiver->end)
 		drop_fds(receiver);
 	return status;
 }
 
-/* Not one of the last, which are for other uses: then its module goes without. */
+/* Keep a descriptor, unless it is one of the last, which are reserved for other uses: then
+ * its module has none. */
 static int keep_fd(int fd)
 {
 	struct rlimit limit;
@@ -819,7 +820,7 @@ static int keep_fd(int fd)
 	return -1;
 }
 
-/* Queue the descriptors that came with a read; false: more than there can be. */
+/* Queue the descriptors that came with a read. False: more than there can be. */
 static bool keep_fds(struct pmp_receiver *receiver, struct msghdr *msg)
 {
 	bool some = false, fits = true;
@@ -843,7 +844,7 @@ static bool keep_fds(struct pmp_receiver *receiver, struct msghdr *msg)
 			}
 		}
 	}
-	/* We have too many files open: its module goes without. */
+	/* We have too many open files: the module has no descriptor. */
 	if ((msg->msg_flags & MSG_CTRUNC) && !some) {
 		if (receiver->fd_count < FDS_MAX)
 			receiver->fds[receiver->fd_count++] = -1;
@@ -853,7 +854,7 @@ static bool keep_fds(struct pmp_receiver *receiver, struct msghdr *msg)
 	return fits;
 }
 
-/* Room for a read after what has come; borrowed notes end here. */
+/* Make room for a read after what was received; borrowed notes become invalid. */
 static int make_room(struct pmp_receiver *receiver)
 {
 	size_t have = receiver->end - receiver->begin;
@@ -870,7 +871,7 @@ static int make_room(struct pmp_receiver *receiver)
 	return PMP_RESERVE(&receiver->data, &receiver->capacity, have + READ_SIZE);
 }
 
-/* Read what is there. 1: something, or the end (closed); 0: nothing yet. */
+/* Read what is there. 1: something, or the end (.closed); 0: nothing yet. */
 static int fill(struct pmp_receiver *receiver)
 {
 	union pmp_wire_control control;

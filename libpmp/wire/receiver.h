@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Limits for a process that is trusted no more than the file it reads. */
+/* Limits for a sender that is trusted no more than the file it reads. */
 #ifndef PMP_WIRE_RECEIVER_H
 #define PMP_WIRE_RECEIVER_H
 
@@ -8,7 +8,7 @@
 
 struct pmp_receiver;
 
-/* From now on it takes so many bytes and modules; what comes after them is malformed. */
+/* From now on accept so many bytes and modules; anything beyond is malformed. */
 void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The end of the socket that samples go into. */
+/* The sending end of the socket. */
 #include "libpmp.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@
 #include "wire/encoding.h"
 #include "wire/peers.h"
 
-#define FD_TRIES 100 /* of 1 ms: too many descriptors on their way */
+#define FD_TRIES 100 /* 1 ms each, while too many descriptors are in flight */
 #define PARTS_MAX 8
 
 struct pmp_sender {
 	int fd;
-	int broken; /* errno after which the stream is cut inside a message */
+	int broken; /* errno that has cut the stream inside a message, or 0 */
 	struct pmp_peers peers;
-	/* What is sent of the current sample. */
+	/* The parts of the current sample that are sent. */
 	struct pmp_thread *threads;
 	struct pmp_raw_frame *frames;
 	uint32_t *kept;
@@ -56,7 +56,7 @@ static void message_add(struct outgoing *message, const void *data, size_t lengt
 	message->length += length;
 }
 
-/* Take what was sent off the list of parts. */
+/* Advance the list of parts past what was sent. */
 static void advance(struct msghdr *msg, size_t sent)
 {
 	while (msg->msg_iovlen && sent >= msg->msg_iov->iov_len) {
@@ -71,8 +71,8 @@ static void advance(struct msghdr *msg, size_t sent)
 }
 
 /*
- * Write it all. Returns 0 or an errno; sender->broken is set unless nothing of
- * the message has gone and the descriptor was to blame.
+ * Write it all. Returns 0 or an errno; sets sender->broken unless nothing of the
+ * message was sent and the failure may be due to its descriptor.
  */
 static int transmit(struct pmp_sender *sender, struct msghdr *msg)
 {
@@ -103,7 +103,7 @@ static int transmit(struct pmp_sender *sender, struct msghdr *msg)
 	return 0;
 }
 
-/* 0 or an errno: see transmit(). The message can be sent again. */
+/* Returns 0 or an errno, see transmit(). The message can be sent again. */
 static int message_transmit(struct pmp_sender *sender, struct outgoing *message)
 {
 	static const char zeros[8];
@@ -154,7 +154,7 @@ static int message_send(struct pmp_sender *sender, struct outgoing *message,
 	return error ? send_failed(err, error) : 0;
 }
 
-/* Without a descriptor, for the reason error, if it cannot be sent. */
+/* If the descriptor cannot be sent, send the module without, with that errno. */
 static int send_module(struct pmp_sender *sender, pid_t pid,
 		       const struct pmp_module *module, struct pmp_error *err)
 {
@@ -183,7 +183,7 @@ static int send_module(struct pmp_sender *sender, pid_t pid,
 		error = message_transmit(sender, &message);
 		if (error != ETOOMANYREFS)
 			break;
-		/* The receiver has to take some first. */
+		/* The receiver has to receive some first. */
 		poll(NULL, 0, 1);
 	}
 	while (!error && PMP_FAULT("modules-forever")) {
@@ -260,7 +260,7 @@ int pmp_sender_forget(struct pmp_sender *sender, pid_t pid, struct pmp_error *er
 	return peer ? forget(sender, peer, err) : 0;
 }
 
-/* The least recently used target makes room for another one. */
+/* Forget the least recently used target, to make room for another one. */
 static int forget_one(struct pmp_sender *sender, struct pmp_error *err)
 {
 	struct pmp_peer *oldest = &sender->peers.items[0];
@@ -272,7 +272,7 @@ static int forget_one(struct pmp_sender *sender, struct pmp_error *err)
 	return forget(sender, oldest, err);
 }
 
-/* Does the receiver have these maps, with all descriptors that there are by now? */
+/* Does the receiver have these maps, with all descriptors that are open by now? */
 static bool is_introduced(const struct pmp_peer *peer, const struct pmp_maps *maps)
 {
 	if (!peer || peer->maps != maps)
@@ -283,7 +283,7 @@ static bool is_introduced(const struct pmp_peer *peer, const struct pmp_maps *ma
 	return true;
 }
 
-/* Send what the receiver does not know yet of this address space. */
+/* Send what the receiver does not know yet about this address space. */
 static int introduce(struct pmp_sender *sender, pid_t pid, struct pmp_maps *maps,
 		     struct pmp_error *err)
 {
@@ -343,7 +343,7 @@ void pmp_sender_free(struct pmp_sender *sender)
 	free(sender);
 }
 
-/* Put aside a thread that has run, with its frames. Room has been made. */
+/* Pack a thread that has run, with its frames, into memory that has been reserved. */
 static void pack_thread(struct pmp_sender *sender, const struct pmp_sample *sample,
 			const struct pmp_thread *thread, struct pmp_wire_sample *wire)
 {
@@ -357,8 +357,8 @@ static void pack_thread(struct pmp_sender *sender, const struct pmp_sample *samp
 	wire->frame_count += (uint32_t)thread->frame_count;
 }
 
-/* As every sample of a capture is; of another one the threads are not named by their
- * index. */
+/* Are threads in the order of their ids, as in every sample of a capture? Otherwise they
+ * are not given by index. */
 static bool is_ordered(const struct pmp_sample *sample)
 {
 	for (size_t i = 1; i < sample->thread_count; i++)
@@ -367,14 +367,14 @@ static bool is_ordered(const struct pmp_sample *sample)
 	return true;
 }
 
-/* Has the receiver all of its threads? */
+/* Does the receiver have all threads of the sample? */
 static bool is_sent(const struct pmp_sample *sample, const struct pmp_peer *peer)
 {
 	return peer && sample->standstill.number &&
 	       sample->standstill.number == peer->standstill;
 }
 
-/* Tell the threads that are as they were sent last from all others. */
+/* Divide the threads into those that are as they were last sent, and all others. */
 static void pack(struct pmp_sender *sender, const struct pmp_sample *sample,
 		 const struct pmp_peer *peer, struct pmp_wire_sample *wire)
 {
