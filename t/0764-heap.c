@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <limits.h>
 
+#include "base/clock.h"
+#include "capture/recorder.h"
 #include "lib/recorded.h"
 
 #define COUNT "200000"
@@ -734,6 +736,72 @@ static void test_family(const char *mode, const char *count, size_t most, uint64
 	       mode, rate);
 }
 
+/* What each batch says was allocated, one after the other. */
+struct told {
+	char text[64];
+};
+
+static struct pmp_target *no_target(void *arg, pid_t pid)
+{
+	(void)arg;
+	(void)pid;
+	return NULL;
+}
+
+static void tell(void *arg, const struct pmp_heap_batch *batch)
+{
+	struct told *told = arg;
+	const size_t n = strlen(told->text);
+
+	snprintf(told->text + n, sizeof(told->text) - n, " %" PRIu64,
+		 batch->totals.allocated);
+}
+
+/* The number-th entry, of a program that this process is, as a recorder fills it. */
+static void fill_entry(struct pmp_heap_process *entry, uint32_t number,
+		       uint64_t allocated)
+{
+	entry->pid = (uint32_t)getpid();
+	entry->start = PMP_S;
+	entry->number = number;
+	entry->allocated = allocated;
+	__atomic_store_n(&entry->state, PMP_HEAP_PROCESS_RECORDS, __ATOMIC_RELEASE);
+}
+
+/* Two that a process executes in one tick, the later one in the entry that is found first. */
+static void test_programs(void)
+{
+	enum { FIRST = 3, SECOND = 2, THIRD = 5 };
+	const struct pmp_recorder_options options = { .size = sizeof(options),
+						      .children = true };
+	struct told told = { "" };
+	const struct pmp_recorder_calls calls = { no_target, tell, &told, 0 };
+	struct pmp_recorder *recorder;
+	struct pmp_heap_shared shared;
+	int memory, file;
+
+	if (pmp_recorder_new(&options, &recorder, NULL) < 0)
+		exit(99);
+	pmp_recorder_descriptors(recorder, &memory, &file);
+	if (pmp_heap_shared_open(memory, &shared, NULL) < 0)
+		exit(99);
+	fill_entry(&shared.processes[FIRST], 0, 100);
+	pmp_recorder_read(recorder, &calls, false, NULL);
+	shared.processes[FIRST].allocated = 150;
+	fill_entry(&shared.processes[SECOND], 1, 20);
+	fill_entry(&shared.processes[THIRD], 2, 3);
+	is_int(pmp_recorder_process(recorder, getpid())->number, 2,
+	       "programs: the last one is what the process is");
+	pmp_recorder_read(recorder, &calls, false, NULL);
+	is_str(told.text, " 100 150 20 3", "programs: each is told before the next one");
+	ok(shared.processes[FIRST].state == PMP_HEAP_PROCESS_FREE &&
+		   shared.processes[SECOND].state == PMP_HEAP_PROCESS_FREE,
+	   "programs: entries of those that were replaced are free");
+	is_int(shared.processes[THIRD].allocated, 3, "programs: the last one keeps its");
+	pmp_heap_shared_close(&shared);
+	pmp_recorder_free(recorder);
+}
+
 /* Operators of C++ are functions of the allocator as well. */
 static void test_news(void)
 {
@@ -812,6 +880,7 @@ int main(int argc, char **argv)
 	RUN("children", test_family("children", "20000", 6, RATE));
 	RUN("children", test_family("children", "2000", 6, 0));
 	RUN("brief", test_family("brief", "300", 301, RATE));
+	RUN("programs", test_programs());
 	RUN("vforked", test_sums("vforked", RATE));
 	RUN("loading", test_family("loading", "30", 30, RATE));
 	RUN("allocating", test_family("allocating", "30", 30, 0));

@@ -258,7 +258,7 @@ const struct pmp_heap_process *pmp_recorder_process(const struct pmp_recorder *r
 		if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) >=
 			    PMP_HEAP_PROCESS_RECORDS &&
 		    process->pid == (uint32_t)pid &&
-		    (!found || process->start > found->start))
+		    (!found || process->number > found->number))
 			found = process;
 	}
 	return found;
@@ -563,6 +563,39 @@ static void find_ended(struct pmp_recorder *recorder,
 	}
 }
 
+static bool has_begun(const struct pmp_recorder *recorder, size_t index)
+{
+	return !recorder->recorded[index].known &&
+	       __atomic_load_n(&recorder->shared.processes[index].state,
+			       __ATOMIC_ACQUIRE) >= PMP_HEAP_PROCESS_RECORDS;
+}
+
+/* The oldest new program of the same process: each one ends those before it. */
+static size_t first_program(const struct pmp_recorder *recorder, size_t index)
+{
+	const struct pmp_heap_process *all = recorder->shared.processes;
+	size_t first = index;
+
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
+		if (has_begun(recorder, i) && all[i].pid == all[index].pid &&
+		    all[i].number < all[first].number)
+			first = i;
+	return first;
+}
+
+static int begin_program(struct pmp_recorder *recorder, size_t index,
+			 const struct pmp_recorder_calls *calls, uint64_t now)
+{
+	int r = begin_process(recorder, index, now);
+
+	if (r < 0)
+		return r;
+	end_earlier(recorder, index);
+	/* Before it can exit. */
+	begin_batch(recorder, index, calls);
+	return 0;
+}
+
 /* New processes may have many mappings, or exec again and again: those for which time runs
  * out come first in the next call. */
 static int find_processes(struct pmp_recorder *recorder,
@@ -572,21 +605,18 @@ static int find_processes(struct pmp_recorder *recorder,
 
 	for (size_t n = 0; n < PMP_HEAP_PROCESSES; n++) {
 		const size_t i = (first + n) % PMP_HEAP_PROCESSES;
-		const uint32_t state = __atomic_load_n(
-			&recorder->shared.processes[i].state, __ATOMIC_ACQUIRE);
-		int r;
 
-		if (state < PMP_HEAP_PROCESS_RECORDS || recorder->recorded[i].known)
-			continue;
-		if (pmp_clock() - now > BEGIN_TIME)
-			return 0;
-		recorder->next_process = i + 1;
-		r = begin_process(recorder, i, now);
-		if (r < 0)
-			return r;
-		end_earlier(recorder, i);
-		/* Before it can exit. */
-		begin_batch(recorder, i, calls);
+		while (has_begun(recorder, i)) {
+			int r;
+
+			if (pmp_clock() - now > BEGIN_TIME)
+				return 0;
+			recorder->next_process = i + 1;
+			r = begin_program(recorder, first_program(recorder, i), calls,
+					  now);
+			if (r < 0)
+				return r;
+		}
 	}
 	return 0;
 }
@@ -676,19 +706,40 @@ static int read_records(struct pmp_recorder *recorder,
 	return 0;
 }
 
-/* Replaced programs come first, because those that replaced them follow. */
+/* The known entries, in the order in which their programs began. Returns how many. */
+static size_t put_in_order(const struct pmp_recorder *recorder, size_t *order)
+{
+	const struct recorded *all = recorder->recorded;
+	size_t count = 0;
+
+	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
+		size_t at = count;
+
+		if (!all[i].known)
+			continue;
+		for (; at && all[order[at - 1]].process.number > all[i].process.number;
+		     at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+		count++;
+	}
+	return count;
+}
+
+/* A replaced program comes before the one that replaced it. */
 static void send_all(struct pmp_recorder *recorder,
 		     const struct pmp_recorder_calls *calls, bool all, bool drained)
 {
 	const uint64_t now = pmp_clock();
+	size_t order[PMP_HEAP_PROCESSES];
+	const size_t count = put_in_order(recorder, order);
 
-	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
-		if (recorder->recorded[i].known && recorder->recorded[i].replaced)
-			send_batch(recorder, i, calls, now, true, false);
-	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++)
-		if (recorder->recorded[i].known && !recorder->recorded[i].replaced)
-			send_batch(recorder, i, calls, now, all,
-				   drained && recorder->recorded[i].ended);
+	for (size_t i = 0; i < count; i++) {
+		const struct recorded *recorded = &recorder->recorded[order[i]];
+
+		send_batch(recorder, order[i], calls, now, all || recorded->replaced,
+			   drained && recorded->ended && !recorded->replaced);
+	}
 }
 
 int pmp_recorder_read(struct pmp_recorder *recorder,

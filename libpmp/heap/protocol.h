@@ -72,7 +72,7 @@ struct pmp_heap_process {
 	uint32_t allocator; /* enum pmp_heap_allocator */
 	uint32_t code_count;
 	uint32_t is_known; /* a futex; 1: pmp has read the process's mappings */
-	uint32_t unused;
+	uint32_t number;   /* of all entries, in the order in which they were filled */
 	uint64_t text_start, text_end;		/* of the recorder's code */
 	uint64_t functions[PMP_HEAP_FUNCTIONS]; /* addresses of what it calls, by enum
 					* pmp_heap_function; 0: none */
@@ -110,7 +110,7 @@ struct pmp_heap_slot {
 	uint32_t tid;	  /* 0: the slot has no thread */
 	uint32_t process; /* index of its entry + 1; 0: none */
 	uint32_t rate;	  /* that sample_at was drawn for; 0: not drawn yet */
-	uint32_t unused;
+	uint32_t number;   /* of all entries, in the order in which they were filled */
 } __attribute__((aligned(64)));
 
 /* The layout, for pages of up to 64 KiB. It is never read from the memory itself, as any

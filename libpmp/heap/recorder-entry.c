@@ -135,9 +135,10 @@ void entry_open(void)
 	recorder.exact = recorder.header->flags & PMP_HEAP_FLAG_EXACT;
 	recorder.records = !recorder.mixed;
 	table_clear();
+	process->number =
+		__atomic_fetch_add(&recorder.header->loaded, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&process->state,
 			 recorder.mixed ? PMP_HEAP_PROCESS_COUNTS
 					: PMP_HEAP_PROCESS_RECORDS,
 			 __ATOMIC_RELEASE);
-	__atomic_fetch_add(&recorder.header->loaded, 1, __ATOMIC_RELAXED);
 }
