@@ -55,7 +55,9 @@ struct pmp_heap_event {
 	uint64_t
 		rate; /* mean bytes between two samples at that time; 0: every call (weight
 		       * 1) */
-	uint64_t count; /* of LOST */
+	uint64_t
+		count; /* of LOST; of START the number of the program, so that another sampler
+			 * can start again with a known one; 0: it is a new program */
 	uint32_t frame,
 		frame_count; /* in frames, innermost first. The first one is the allocator
 			      * function that was called (exact; `malloc` of libc) */

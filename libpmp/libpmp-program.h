@@ -374,6 +374,9 @@ void pmp_heap_batch_free(struct pmp_heap_batch *batch);
  * PMP_EINVAL: its numbers contradict each other. */
 int pmp_profile_add_heap(struct pmp_profile *profile, const struct pmp_heap_batch *batch,
 			 struct pmp_error *err);
+/** A process continues, but its next sample does not follow the previous one: forget what
+ * is kept for that. Its heap is still counted, unlike after pmp_profile_forget(). */
+void pmp_profile_interrupt(struct pmp_profile *profile, pid_t pid);
 /** Swap the heap counts of two profiles with the same symbolizer, because blocks live on
  * when a new profile starts. */
 void pmp_profile_take_heap(struct pmp_profile *profile, struct pmp_profile *from);

@@ -361,6 +361,46 @@ static void test_processes(void)
 	pmp_profile_free(profile);
 }
 
+/* What its recorder says when a sampler begins to read it. */
+static void start_program(struct pmp_profile *profile, uint64_t program,
+			  uint64_t allocated)
+{
+	struct pmp_heap_batch *batch = new_batch(PID, 1000);
+
+	add_event(batch,
+		  (struct pmp_heap_event){ .kind = PMP_HEAP_START, .count = program }, 0);
+	allocate(batch, FILL, 0x10 * allocated, 10, 0);
+	add_totals(batch, allocated, allocated);
+	take(profile, batch);
+}
+
+/* A pause, and another sampler: the program goes on. */
+static void test_interrupted(void)
+{
+	struct pmp_profile *profile = new_profile(0, false);
+	const struct pmp_process_heap *process;
+	struct pmp_report *report;
+
+	start_program(profile, 1, 10);
+	pmp_profile_interrupt(profile, PID);
+	start_program(profile, 1, 20);
+	report = new_report(profile, NULL, NULL, 0);
+	process = &report->processes[0];
+	ok(report->process_count == 1 && !process->ended, "interrupted: it goes on");
+	ok(process->totals.allocated == 20 && process->earlier_allocated == 0,
+	   "interrupted: what it has allocated counts once");
+	is_int((long long)sums_of(report, "fill").live_bytes, 20,
+	       "interrupted: blocks live on");
+	start_program(profile, 2, 3);
+	pmp_report_update(report, NULL);
+	process = &report->processes[0];
+	ok(process->totals.allocated == 3 && process->earlier_allocated == 20 &&
+		   sums_of(report, "fill").live_bytes == 10,
+	   "interrupted: another program begins again");
+	pmp_report_free(report);
+	pmp_profile_free(profile);
+}
+
 /* A program may say that its blocks are where their hashes would be the same. */
 static void test_places(void)
 {
@@ -658,6 +698,7 @@ int main(void)
 	test_exact();
 	test_sampled();
 	test_processes();
+	test_interrupted();
 	test_places();
 	test_calls();
 	test_many_processes();

@@ -258,6 +258,23 @@ is "$(cat code) $(sums change)" "200 -1000 -1000000 0 0" \
 kill -TERM "$keeper"
 wait "$server_pid"
 
+# ---- only while it is wanted ----------------------------------------------------------------
+
+rm steps
+start_server wanted --serve=0 --heap=exact --on-demand -F 5 -- ./keeper steps
+wait_for '[ -s steps ]'
+keeper=$(head -n 1 steps)
+for signal in USR1 USR2 USR1; do
+	change 'debug/pprof/heap?debug=1&seconds=1' "$signal"
+	is "$(sums change | cut -d ' ' -f 1)" "$([ "$signal" = USR1 ] || echo -)1000" \
+		"--on-demand: what has changed, $signal"
+done
+is "$(curl -s "${url}memory" | grep -c '^memory of keeper ')" 1 "one process, which goes on"
+curl -s "${url}debug/pprof/heap?debug=1" >all
+like "$(sums all)" '^1[0-9]{3} ' "what lives is counted once"
+kill -TERM "$keeper"
+wait "$server_pid"
+
 # ---- without a recorder ---------------------------------------------------------------------
 
 start_target threads 2

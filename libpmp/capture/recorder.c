@@ -485,6 +485,7 @@ static int begin_process(struct pmp_recorder *recorder, size_t index, uint64_t n
 	recorded->replaced = recorded->ended = recorded->has_maps = false;
 	recorded->stackless = 0;
 	event.time = recorded->process.start;
+	event.count = (uint64_t)recorded->process.number + 1;
 	r = pmp_heap_batch_thread(recorded->batch, (pid_t)recorded->process.pid, "",
 				  &event.thread);
 	return r < 0 ? r : pmp_heap_batch_add(recorded->batch, &event, NULL, 0);

@@ -110,7 +110,7 @@ struct pmp_heap_slot {
 	uint32_t tid;	  /* 0: the slot has no thread */
 	uint32_t process; /* index of its entry + 1; 0: none */
 	uint32_t rate;	  /* that sample_at was drawn for; 0: not drawn yet */
-	uint32_t number;   /* of all entries, in the order in which they were filled */
+	uint32_t unused;
 } __attribute__((aligned(64)));
 
 /* The layout, for pages of up to 64 KiB. It is never read from the memory itself, as any

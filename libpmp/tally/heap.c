@@ -332,11 +332,14 @@ uint64_t pmp_process_heap_stackless(const struct pmp_process_heap *process)
 	return pmp_count_sum(process->earlier_stackless, process->totals.stackless);
 }
 
-/* The process has executed another program. */
-static void start(struct pmp_heap *heap, uint32_t number)
+/* A new program of this process, unless only a new sampler has begun to read the old one. */
+static void start(struct pmp_heap *heap, uint32_t number, uint64_t program)
 {
 	struct pmp_process_heap *process = &heap->processes[number];
 
+	if (program && process->program == program)
+		return;
+	process->program = program;
 	pmp_blocks_drop(&heap->blocks, number);
 	process->earlier_allocated += process->totals.allocated;
 	process->earlier_freed += process->totals.freed;
@@ -383,7 +386,7 @@ static int add_event(struct pmp_heap *heap, const struct pmp_heap_batch *batch,
 		if (!pmp_blocks_take(&heap->blocks, process, event->pointer, &block))
 			heap->processes[process].unknown_frees += !batch->totals.rate;
 		return 0;
-	case PMP_HEAP_START: start(heap, process); return 0;
+	case PMP_HEAP_START: start(heap, process, event->count); return 0;
 	case PMP_HEAP_LOST: heap->lost += event->count; return 0;
 	case PMP_HEAP_ALLOC:
 	case PMP_HEAP_GROWTH:

@@ -29,6 +29,7 @@ struct pmp_process_heap {
 	uint64_t others;	       /* number of merged processes, if pid is 0 */
 	char name[PMP_NAME_SIZE];      /* raw bytes, with a NUL */
 	struct pmp_heap_totals totals; /* of its current program */
+	uint64_t program;	       /* its number; 0: unknown */
 	/* Totals of its programs before an exec; dropped: bytes that were live then. */
 	uint64_t earlier_allocated, earlier_freed, dropped;
 	uint64_t earlier_calls, earlier_frees, earlier_lost, earlier_stackless;

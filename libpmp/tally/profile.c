@@ -764,10 +764,8 @@ struct pmp_heap *pmp_profile_heap(const struct pmp_profile *profile)
 	return profile->heap;
 }
 
-void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
+void pmp_profile_interrupt(struct pmp_profile *profile, pid_t pid)
 {
-	if (profile->heap)
-		pmp_heap_forget(profile->heap, pid);
 	pmp_thread_cache_forget(profile->cache, pid);
 	pmp_cpu_time_forget(profile->times, pid);
 	pmp_snapshots_forget(&profile->snapshots, pid);
@@ -777,6 +775,13 @@ void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
 		pmp_history_forget(profile->history, pid);
 	if (profile->groups)
 		pmp_group_sums_forget(profile->groups, pid);
+}
+
+void pmp_profile_forget(struct pmp_profile *profile, pid_t pid)
+{
+	if (profile->heap)
+		pmp_heap_forget(profile->heap, pid);
+	pmp_profile_interrupt(profile, pid);
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)

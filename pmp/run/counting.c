@@ -114,6 +114,12 @@ void counting_forget(const struct counting *counting, pid_t pid)
 		pmp_profile_forget(counting->profile, pid);
 }
 
+void counting_interrupt(const struct counting *counting, pid_t pid)
+{
+	for (; counting; counting = counting->also)
+		pmp_profile_interrupt(counting->profile, pid);
+}
+
 int counting_open_base(struct counting *counting, struct pmp_error *err)
 {
 	int code = make_symbolizer(counting, NULL, &counting->base_symbolizer, err);

@@ -54,6 +54,8 @@ int counting_add_heap(const struct counting *counting, const struct pmp_heap_bat
 		      struct pmp_error *err);
 /** A process has ended; also for the chain of counting->also. See pmp_profile_forget(). */
 void counting_forget(const struct counting *counting, pid_t pid);
+/** It continues after a gap without samples: see pmp_profile_interrupt(). */
+void counting_interrupt(const struct counting *counting, pid_t pid);
 /** Start over with an empty profile; on failure the old counts stay. 0 or PMP_ENOMEM. */
 int counting_restart(struct counting *counting, struct pmp_error *err);
 /** Make or update counting->report from everything counted so far. 0 or an error. */

@@ -174,7 +174,7 @@ static void pause_unless_wanted(struct answers *answers)
 	if (source->state->paused == paused)
 		return;
 	for (size_t i = 0; i < source->targets.count && !paused; i++)
-		counting_forget(source->counting, source->targets.processes[i].pid);
+		counting_interrupt(source->counting, source->targets.processes[i].pid);
 	source->state->paused = paused;
 	source->type->pause(source, paused);
 }

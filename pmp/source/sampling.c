@@ -166,7 +166,7 @@ static void leave_out(struct source *source, pid_t pid)
 	targets_answered(targets, pid);
 	if (!process)
 		return;
-	counting_forget(source->counting, pid);
+	counting_interrupt(source->counting, pid);
 	source->progress->threads -= process->threads;
 	targets_remove(targets, process);
 	source->calls->targets(source->run, NULL);
@@ -300,7 +300,7 @@ static bool list_targets(struct source *source, struct sampler_targets *list)
 	for (size_t i = 0; i < targets->count; i++) {
 		const struct process *process = &targets->processes[i];
 
-		counting_forget(source->counting, process->pid);
+		counting_interrupt(source->counting, process->pid);
 		if (!process->ended)
 			list->all[list->count++] =
 				(struct sampler_target){ process->pid, process->started };
