@@ -236,6 +236,10 @@ like "$(cat time.folded)" "nanosleep" "without --heap-only samples of threads ar
 "$PMP" -q --heap=16K --heap-only -o all.svg --focus render_page --sample-type alloc_objects -- "$leaker" 500 >ready
 like "$(cat all.svg)" "render_page" "a flame graph"
 unlike "$(cat all.svg)" "open_session" "with a filter"
+"$PMP" --heap=16K --heap-only -f folded --not-threads leaker -- "$leaker" 500 >all.folded 2>err
+like "$(cat all.folded)" "write_audit;get_memory;malloc [0-9]+$" "threads that are not to be sampled are recorded"
+like "$(cat err)" '^pmp: --threads and --not-threads are for sampling: --heap records all threads$' \
+	"which is said"
 
 # ---- saved, and read by others ------------------------------------------------------
 

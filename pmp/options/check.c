@@ -172,6 +172,22 @@ void options_warn_sections(const struct options *options)
 	}
 }
 
+static void warn_threads(const struct options *options)
+{
+	static const char hint[] = "--by-thread keeps threads apart";
+
+	if (!options->threads.filter && !options->not_threads.filter)
+		return;
+	if (options->file_count)
+		message_note(
+			hint,
+			"--threads and --not-threads are for sampling: of a file all "
+			"threads are shown");
+	else if (options->heap.on)
+		message_note(hint, "--threads and --not-threads are for sampling: --heap "
+				   "records all threads");
+}
+
 /* Options without effect get only a message, as the configuration may contain them. */
 void options_warn(const struct options *options)
 {
@@ -185,12 +201,7 @@ void options_warn(const struct options *options)
 			     "nothing");
 	if (options->types && !format->census)
 		message_note(NULL, "--types is for -f objects: it changes nothing");
-	if (options->file_count &&
-	    (options->threads.filter || options->not_threads.filter))
-		message_note(
-			"--by-thread keeps threads apart",
-			"--threads and --not-threads are for sampling: of a file all "
-			"threads are shown");
+	warn_threads(options);
 	if (options->exe && !options->file_count && !options->diff)
 		message_note(NULL, "--exe is for core files: it changes nothing");
 	if (!options->sort || options->wants_screen)
