@@ -302,9 +302,27 @@ static void test_rate(void)
 	pmp_recorder_free(recorder);
 }
 
+/* A stack that would end behind its record, had it registers. */
+static void test_no_registers(void)
+{
+	struct subject subject;
+	struct pmp_heap_record *record;
+	struct pmp_heap_entry entry = { 0 };
+
+	begin(&subject);
+	record = put(&subject, 1, true);
+	record->stack_size = LENGTH - PMP_HEAP_RECORD_HEAD;
+	ok(pmp_heap_ring_next(&subject.ring, NOW, &entry) &&
+		   entry.stack + entry.record.stack_size ==
+			   (unsigned char *)record + LENGTH,
+	   "a stack without registers ends with its record");
+	end(&subject);
+}
+
 int main(void)
 {
 	test_order();
+	test_no_registers();
 	test_incomplete();
 	test_late();
 	lie("longer than the ring", too_long);

@@ -133,6 +133,18 @@ wait_for "! alive $command"
 # ---- where memory may not be executed ---------------------------------------------------------
 
 if [ -x "$PMP_FAULTY" ]; then
+	mkdir small
+	if mount -t tmpfs -o size=16k none small 2>/dev/null; then
+		TMPDIR=$PWD/small PMP_FAULT=memfd-noexec "$PMP_FAULTY" --heap -o limited -f folded -- \
+			touch started >out 2>err
+		is $? 125 "no room for a file of the recorder: status 125"
+		umount small
+		like "$(cat err)" "^pmp: cannot make a file of the recorder: No space left on device$" \
+			"which is said"
+		ok "[ ! -e started ]" "the command is not started"
+	else
+		skip "no small file system"
+	fi
 	PMP_FAULT=memfd-noexec "$PMP_FAULTY" --heap -q -o profile -f folded -- \
 		"$allocator" mixed 20000 >out 2>err
 	is "$? $(mixed out) $(cat err)" "0 $(mixed alone) " "a file without a name does as well"

@@ -83,11 +83,17 @@ static bool is_overdue(struct pmp_heap_ring *ring, uint64_t now)
 	return now - ring->waiting > PATIENCE;
 }
 
+/* Without registers a stack would begin where they are. */
+static uint64_t fixed_size(const struct pmp_heap_record *record)
+{
+	return record->has_regs ? sizeof(*record) : PMP_HEAP_RECORD_HEAD;
+}
+
 static bool is_valid(const struct pmp_heap_ring *ring,
 		     const struct pmp_heap_record *record, uint64_t head)
 {
 	const uint64_t size = record->length;
-	const uint64_t fixed = record->has_regs ? sizeof(*record) : PMP_HEAP_RECORD_HEAD;
+	const uint64_t fixed = fixed_size(record);
 
 	if (PMP_FAULT("heap-believe"))
 		return size <= head - ring->tail;
@@ -111,7 +117,7 @@ static bool take(struct pmp_heap_ring *ring, uint64_t head, struct pmp_heap_entr
 	if (entry->record.has_regs)
 		memcpy(entry->record.regs, at + PMP_HEAP_RECORD_HEAD,
 		       sizeof(entry->record.regs));
-	entry->stack = at + sizeof(entry->record);
+	entry->stack = at + fixed_size(&entry->record);
 	return true;
 }
 

@@ -179,15 +179,17 @@ static int open_file(void)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[64];
-	int fd, again;
+	int fd, again, number;
 
 	fd = open(folder && *folder == '/' ? folder : "/tmp",
 		  O_TMPFILE | O_RDWR | O_CLOEXEC, 0500);
-	if (fd < 0 || !write_all(fd))
+	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = open(path, O_RDONLY | O_CLOEXEC);
+	again = write_all(fd) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	number = errno;
 	close(fd);
+	errno = number;
 	return again;
 }
 
