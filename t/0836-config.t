@@ -149,6 +149,15 @@ is "$(snapshots out)" 5 "--config is over PMP_CONFIG"
 like "$(cat by-name.svg)" '<svg' "a name on the command line chooses its format itself"
 "$PMP" --config c -n 1 -o by-name.out "$sleeper"
 like "$(cat by-name.out)" '^sleeper;' "if it can"
+config 'count 1' 'format folded'
+PMP_OPTS='-f raw' "$PMP" --config c -o by-name.json "$sleeper"
+like "$(cat by-name.json)" '^[{]"snapshot":1,' "over the format of PMP_OPTS as well"
+PMP_OPTS='-o env.json' "$PMP" --config c "$sleeper"
+like "$(cat env.json)" '^[{]"snapshot":1,' "a name in PMP_OPTS over the format of a configuration"
+PMP_OPTS='-o env.json' "$PMP" --config c -o over.out "$sleeper"
+like "$(cat over.out)" '^sleeper;' "a name that another one is over chooses nothing"
+PMP_OPTS='-f raw -o env.json' "$PMP" --config c "$sleeper"
+like "$(cat env.json)" '^--- snapshot 1:' "a format in PMP_OPTS over the name beside it"
 config 'count 1' 'output conf.folded'
 "$PMP" --config c -o - "$sleeper" >out
 ok "[ -s out ] && [ ! -e conf.folded ]" "-o - is standard output again"

@@ -26,6 +26,15 @@ struct unmet_section {
 	size_t count; /* number of these targets */
 };
 
+/* Where an option was given; a later source overrides an earlier one. */
+enum option_source {
+	PMP_FROM_NOWHERE,
+	PMP_FROM_CONFIG,
+	PMP_FROM_ENVIRONMENT,
+	PMP_FROM_ARGUMENTS,
+};
+#define PMP_OPTIONS_MAX 128
+
 enum color { PMP_COLOR_AUTO, PMP_COLOR_ALWAYS, PMP_COLOR_NEVER };
 
 struct options {
@@ -114,8 +123,9 @@ struct options {
 	struct config *config;	     /* contents of these files */
 	struct unmet_section *unmet; /* sections not used */
 	size_t unmet_count;
-	const char *debug; /* value of PMP_DEBUG, or NULL */
-	char **words;	   /* words of PMP_OPTS */
+	const char *debug;		      /* value of PMP_DEBUG, or NULL */
+	char **words;			      /* words of PMP_OPTS */
+	unsigned char given[PMP_OPTIONS_MAX]; /* enum option_source of each row */
 	/* The last word, if it could be a pid but is the value of an option; or NULL. */
 	const char *last_value;
 	const struct option_row *last_row; /* that option */

@@ -40,7 +40,7 @@ static bool parse_environment(struct options *options, char *program)
 	argv[0] = program;
 	memcpy(argv + 1, options->words, (size_t)count * sizeof(*argv));
 	message_place("PMP_OPTS");
-	parsed = options_take(options, count + 1, argv, true);
+	parsed = options_take(options, count + 1, argv, PMP_FROM_ENVIRONMENT);
 	message_place(NULL);
 	free(argv);
 	return parsed;
@@ -86,7 +86,7 @@ static bool take_configured(void *arg, const char *name, const char *value)
 	const struct settling *settling = arg;
 	const struct option_row *row = option_named(name);
 
-	return row && row->take(settling->options, row, value);
+	return row && option_take(settling->options, row, value, PMP_FROM_CONFIG);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -189,7 +189,23 @@ static bool parse_both(struct options *options, int argc, char **argv)
 	static char no_name[] = "pmp";
 
 	return parse_environment(options, argc > 0 ? argv[0] : no_name) &&
-	       (argc == 0 || options_take(options, argc, argv, false));
+	       (argc == 0 || options_take(options, argc, argv, PMP_FROM_ARGUMENTS));
+}
+
+/* The name of the output determines the format, unless a format was given there or later. */
+static void choose_format(struct options *options)
+{
+	static const char *const naming[] = { "format", "raw", "locks" };
+	const enum option_source output = option_given(options, "output");
+	const struct pmp_format *format;
+
+	for (size_t i = 0; i < sizeof(naming) / sizeof(*naming); i++) {
+		if (option_given(options, naming[i]) >= output)
+			return;
+	}
+	format = options_format_of(options->output);
+	if (format)
+		options->format = format;
 }
 
 /* Parse everything again, in order; names NULL: leave out sections. */
@@ -204,8 +220,6 @@ static bool parse_all(struct options *options, int argc, char **argv,
 		.arg = &settling,
 	};
 	struct config *config = options->config;
-	const struct pmp_format *format;
-	const char *output;
 
 	options->config = NULL;
 	options_free(options);
@@ -213,20 +227,10 @@ static bool parse_all(struct options *options, int argc, char **argv,
 	options->config = config;
 	if (!config_apply(config, &user))
 		return false;
-	/* A file named on the command line determines its own format, if it can. */
-	format = options->format;
-	output = options->output;
-	options->format = NULL;
 	options->other_row = NULL;
-	options->output = NULL;
 	if (!parse_both(options, argc, argv))
 		return false;
-	if (!options->format && options->output)
-		options->format = options_format_of(options->output);
-	if (!options->format)
-		options->format = format;
-	if (!options->output)
-		options->output = output;
+	choose_format(options);
 	return true;
 }
 

@@ -271,6 +271,7 @@ static const struct option_row rows[] = {
 };
 
 #define ROW_COUNT (sizeof(rows) / sizeof(*rows))
+_Static_assert(ROW_COUNT <= PMP_OPTIONS_MAX, "each row says where it was given");
 
 static void *field(struct options *options, const struct option_row *row)
 {
@@ -767,6 +768,20 @@ const struct option_row *option_named(const char *name)
 	return NULL;
 }
 
+bool option_take(struct options *options, const struct option_row *row, const char *text,
+		 enum option_source source)
+{
+	options->given[row - rows] = (unsigned char)source;
+	return row->take(options, row, text);
+}
+
+enum option_source option_given(const struct options *options, const char *name)
+{
+	const struct option_row *row = option_named(name);
+
+	return row ? (enum option_source)options->given[row - rows] : PMP_FROM_NOWHERE;
+}
+
 const char *option_group(unsigned group)
 {
 	return group < GROUP_COUNT ? group_titles[group] : NULL;
@@ -818,8 +833,10 @@ static bool bad_option(int key, char **argv)
 	return false;
 }
 
-bool options_take(struct options *options, int argc, char **argv, bool from_environment)
+bool options_take(struct options *options, int argc, char **argv,
+		  enum option_source source)
 {
+	const bool from_environment = source == PMP_FROM_ENVIRONMENT;
 	char letters[2 * ROW_COUNT + 3];
 	const struct option_row *without =
 		NULL; /* the option before, if without its value */
@@ -854,7 +871,7 @@ bool options_take(struct options *options, int argc, char **argv, bool from_envi
 			options->maybe_port = optarg;
 		without = row && row->may_lack_value && !optarg ? row : NULL;
 		if (key == OPERAND ? !take_operand(options, optarg)
-				   : row && !row->take(options, row, optarg))
+				   : row && !option_take(options, row, optarg, source))
 			return false;
 		if (row && !from_environment && optind == argc &&
 		    optarg == argv[argc - 1] && is_ids(optarg)) {

@@ -38,9 +38,16 @@ bool option_is_for_config(const struct option_row *row);
 /* The words that the value may be, "raw folded pmp", or NULL; uses buffer if needed. */
 const char *option_words(const struct option_row *row, char *buffer, size_t size);
 
-/* Take one vector of arguments. from_environment: no operands. False: they are wrong, a
- * message has been printed. */
-bool options_take(struct options *options, int argc, char **argv, bool from_environment);
+/* Take a value and remember where it was given. False: it is wrong, a message has been
+ * printed. */
+bool option_take(struct options *options, const struct option_row *row, const char *text,
+		 enum option_source source);
+/* Where the option was last given. */
+enum option_source option_given(const struct options *options, const char *name);
+/* Take one vector of arguments; from the environment no operands. False: they are wrong,
+ * a message has been printed. */
+bool options_take(struct options *options, int argc, char **argv,
+		  enum option_source source);
 
 /* The names of all formats, separated by blanks. */
 void options_formats(char *text, size_t size);
