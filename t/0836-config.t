@@ -158,6 +158,26 @@ PMP_OPTS='-o env.json' "$PMP" --config c -o over.out "$sleeper"
 like "$(cat over.out)" '^sleeper;' "a name that another one is over chooses nothing"
 PMP_OPTS='-f raw -o env.json' "$PMP" --config c "$sleeper"
 like "$(cat env.json)" '^--- snapshot 1:' "a format in PMP_OPTS over the name beside it"
+config 'count 1' 'locks check'
+"$PMP" --config c "$sleeper" >out 2>err
+is "$?,$(cat out)" "0," "locks check in a configuration"
+"$PMP" --config c -f json "$sleeper" >out
+like "$(cat out)" '^[{]"snapshot":1,' "it is no more than a format, which -f is over"
+"$PMP" --config c --raw "$sleeper" >out
+like "$(cat out)" '^--- snapshot 1:' "and --raw"
+"$PMP" --config c --locks "$sleeper" >out
+like "$(cat out)" '^No deadlock' "and --locks"
+"$PMP" --config c -o by-name.json "$sleeper"
+like "$(cat by-name.json)" '^[{]"snapshot":1,' "and the name of the output"
+PMP_OPTS='-f json' "$PMP" --config c "$sleeper" >out
+like "$(cat out)" '^[{]"snapshot":1,' "and PMP_OPTS"
+PMP_OPTS='-n 1 --locks=check' "$PMP" -f json "$sleeper" >out
+like "$(cat out)" '^[{]"snapshot":1,' "also --locks=check in PMP_OPTS"
+config 'count 1' 'locks check' 'format folded' 'raw' '[name:sleeper]' 'format json'
+"$PMP" --config c "$sleeper" >out
+like "$(cat out)" '^[{]"snapshot":1,' "of several formats in a configuration the last one counts"
+"$PMP" --config c --locks=check "$sleeper" >out 2>err
+is "$?,$(cat out)" "0," "--locks=check is over them"
 config 'count 1' 'output conf.folded'
 "$PMP" --config c -o - "$sleeper" >out
 ok "[ -s out ] && [ ! -e conf.folded ]" "-o - is standard output again"

@@ -86,6 +86,8 @@ static bool take_configured(void *arg, const char *name, const char *value)
 	const struct settling *settling = arg;
 	const struct option_row *row = option_named(name);
 
+	/* Each line overrides the lines before it; they do not conflict. */
+	settling->options->format_row = NULL;
 	return row && option_take(settling->options, row, value, PMP_FROM_CONFIG);
 }
 
@@ -204,8 +206,10 @@ static void choose_format(struct options *options)
 			return;
 	}
 	format = options_format_of(options->output);
-	if (format)
-		options->format = format;
+	if (!format)
+		return;
+	options->format = format;
+	options->check_locks = false;
 }
 
 /* Parse everything again, in order; names NULL: leave out sections. */
@@ -227,7 +231,6 @@ static bool parse_all(struct options *options, int argc, char **argv,
 	options->config = config;
 	if (!config_apply(config, &user))
 		return false;
-	options->other_row = NULL;
 	if (!parse_both(options, argc, argv))
 		return false;
 	choose_format(options);

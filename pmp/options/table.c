@@ -584,10 +584,13 @@ void options_formats(char *text, size_t size)
 					   i ? " " : "", pmp_format(i)->name);
 }
 
-/* If an option is repeated, the last one counts; other options conflict: other_row. */
+/* If an option is repeated, the last one counts; other options from the same source
+ * conflict: other_row. */
 static void set_format(struct options *options, const struct option_row *row,
 		       const struct pmp_format *format)
 {
+	if (!options->format_row)
+		options->check_locks = false;
 	if (options->format_row != row) {
 		options->other_row = options->format_row;
 		options->other_format = options->other_row ? options->format : NULL;
@@ -609,8 +612,8 @@ static bool take_locks(struct options *options, const struct option_row *row,
 {
 	if (text && strcmp(text, "check") != 0)
 		return wrong(row, text, "the word check, and there is no other");
-	options->check_locks = text != NULL;
 	set_format(options, row, pmp_format_find("locks"));
+	options->check_locks = text != NULL;
 	return true;
 }
 
