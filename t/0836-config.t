@@ -276,6 +276,64 @@ for args in '--keep 3 -o x.folded' '--keep 3' '--keep 3 -o %t/x.folded' '--every
 	is "$?" 2 "refused: $args"
 done
 
+# What means nothing in this run, or is against what is given later, does not end it.
+"$PMP" -q -n 1 -o saved.pb.gz "$sleeper"
+# standing LINE ARG...: with this line the arguments do what they do without it.
+standing() {
+	line=$1
+	shift
+	config "$line"
+	"$PMP" --config c "$@" >out 2>err </dev/null
+	is "$?,$(grep '^pmp:' err)" "0," "'$line' with: $*"
+	PMP_OPTS="--$(echo "$line" | sed 's/ /=/')" "$PMP" "$@" >out 2>err </dev/null
+	is "$?,$(grep '^pmp:' err)" "0," "of PMP_OPTS as well"
+}
+for line in 'serve-token /nowhere' 'serve-host db1.lan' 'serve-no-cmdline' on-demand 'history 30m' \
+	heap-only heap-mmap 'heap-stack 128K' 'heap-age 10m' 'keep 10'; do
+	standing "$line" -n 1 -f folded "$sleeper"
+	like "$(cat out)" '^sleeper;' "and it samples"
+	[ "$line" = 'heap-age 10m' ] || standing "$line" -f folded saved.pb.gz
+done
+for line in serve heap 'every 10m'; do
+	standing "$line" -f folded saved.pb.gz
+	like "$(cat out)" '^sleeper;' "and the file is read"
+done
+standing serve -n 1 -f folded "$sleeper"
+standing serve --diff saved.pb.gz -n 1 "$sleeper"
+standing 'keep 10' -n 1 -o plain.folded "$sleeper"
+for line in 'output there.folded' 'every 10m' 'diff saved.pb.gz' serve; do
+	standing "$line" --locks=check "$sleeper"
+	is "$(cat out),$(ls there* 2>/dev/null)" "," "and nothing is written"
+done
+standing 'locks check' -n 1 -o y.out "$sleeper"
+like "$(cat y.out)" '^No deadlock' "and it is written what locks alone would write"
+standing 'locks check' -- true
+standing 'sample-type cpu' --heap -- true
+for line in 'every 10m' on-demand 'format pprof' 'locks check' 'output -'; do
+	standing "$line" -q --serve=unix:sock -n 1 "$sleeper"
+done
+standing 'output there.folded' -q --serve=unix:sock --on-demand -n 1 "$sleeper"
+is "$(ls there* 2>/dev/null)" "" "and there is no file"
+standing on-demand -q --serve=unix:sock -o x.folded -n 1 "$sleeper"
+config 'locks check' 'serve unix:sock' 'count 1'
+"$PMP" -q --config c "$sleeper"
+is "$?" 0 "a server is over --locks=check beside it"
+config 'keep 10' 'output plain.folded'
+"$PMP" --config c "$sleeper" >out 2>err
+is "$?" 2 "what is wrong together in one configuration is still refused"
+like "$(cat err)" '^pmp: --keep needs a name with a time' "its message"
+config 'keep 2' 'output k-%c.folded' 'count 1' 'serve-token nowhere'
+for _ in 1 2 3; do
+	"$PMP" --config c "$sleeper"
+done
+is "$(ls k-*)" "k-2.folded
+k-3.folded" "what means something is used"
+for args in '--history 30m' '--serve-host x' '--heap-age 1m' '--keep 3'; do
+	# shellcheck disable=SC2086
+	"$PMP" $args -n 1 -f folded "$sleeper" 2>err
+	is "$?" 2 "on the command line it is refused: $args"
+done
+
 # A log from PMP_OPTS hears of it, too, though these words are read again with the
 # sections. Freed memory is filled here, and not used again; a sanitizer sees to that
 # itself, and loads before anything else.
@@ -288,7 +346,7 @@ void free(void *memory)
 		memset(memory, 'x', malloc_usable_size(memory));
 }
 END
-config '[name:sleeper]' 'keep 5'
+config '[name:sleeper]' 'debuginfod'
 if ${CC:-cc} -O2 -shared -fPIC -o fill.so fill.c 2>cc.log; then
 	case ${CFLAGS:-} in
 	*-fsanitize*) preload= ;;
@@ -300,7 +358,7 @@ if ${CC:-cc} -O2 -shared -fPIC -o fill.so fill.c 2>cc.log; then
 			"$PMP" --config ../c -n 1 -o x.folded "$sleeper" 2>../err
 	)
 	is "$?" 2 "a section that makes a check fail, and a log in PMP_OPTS: status"
-	like "$(cat freed/log)" ': --keep needs a name with a time' \
+	like "$(cat freed/log)" ': --debuginfod needs servers' \
 		"a check that fails is in the log of PMP_OPTS"
 	is "$(ls freed)" log "a check that fails makes no other file"
 else

@@ -220,14 +220,12 @@ void options_warn(const struct options *options)
 /* --every and --keep need a different name for each file. */
 static bool check_series(const struct options *options)
 {
-	const char *base = options->output ? filename_base(options->output) : "";
-
 	if (options->every && options->file_count) {
 		message_print(PMP_SEE_HELP,
 			      "--every is for processes, not for saved profiles");
 		return false;
 	}
-	if (options->keep && !filename_has(base, 't') && !filename_has(base, 'c')) {
+	if (options->keep && (!options->output || !filename_is_series(options->output))) {
 		message_print("for example -o '/var/log/pmp/%n-%t.pb.gz'",
 			      "--keep needs a name with a time (%%t) or a counter (%%c)");
 		return false;
@@ -396,7 +394,7 @@ static bool check_serve(const struct options *options)
 	return false;
 }
 
-static bool is_heap_value(const char *name)
+bool options_is_heap_value(const char *name)
 {
 	return strcmp(name, "alloc_objects") == 0 || strcmp(name, "alloc_space") == 0 ||
 	       strcmp(name, "inuse_objects") == 0 || strcmp(name, "inuse_space") == 0;
@@ -412,7 +410,7 @@ bool options_count_heap(const struct options *options)
 
 static bool check_heap_values(const struct options *options)
 {
-	if (!options->sample_type || is_heap_value(options->sample_type))
+	if (!options->sample_type || options_is_heap_value(options->sample_type))
 		return true;
 	message_print("it has: alloc_objects alloc_space inuse_objects inuse_space",
 		      "of --heap there is no sample type '%s'", options->sample_type);
@@ -493,6 +491,7 @@ static void set_cpu(struct options *options)
 
 int options_check(struct options *options)
 {
+	options_settle_standing(options);
 	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
 	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
 	    !check_heap(options) || !check_census(options) || !set_filter(options))

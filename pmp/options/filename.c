@@ -45,6 +45,13 @@ bool filename_has(const char *pattern, char letter)
 	return false;
 }
 
+bool filename_is_series(const char *pattern)
+{
+	const char *base = filename_base(pattern);
+
+	return filename_has(base, 't') || filename_has(base, 'c');
+}
+
 const char *filename_base(const char *pattern)
 {
 	const char *slash = strrchr(pattern, '/');

@@ -35,6 +35,9 @@ bool filename_check(const char *pattern);
 /** Does it contain this conversion? */
 bool filename_has(const char *pattern, char letter);
 
+/** Does each file get a name of its own, by a time or a counter in the last component? */
+bool filename_is_series(const char *pattern);
+
 /** The last component of a pattern. */
 const char *filename_base(const char *pattern);
 

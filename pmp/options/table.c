@@ -785,6 +785,27 @@ enum option_source option_given(const struct options *options, const char *name)
 	return row ? (enum option_source)options->given[row - rows] : PMP_FROM_NOWHERE;
 }
 
+void option_forget(struct options *options, const char *name)
+{
+	const struct option_row *row = option_named(name);
+
+	if (!row)
+		return;
+	options->given[row - rows] = PMP_FROM_NOWHERE;
+	if (row->take == take_heap)
+		options->heap.on = options->heap.exact = false;
+	else if (row->take == take_serve)
+		options->serve = NULL;
+	else if (row->take == take_host)
+		options->serve_host_count = 0;
+	else if (row->take == take_flag)
+		*(bool *)field(options, row) = false;
+	else if (row->take == take_text || row->take == take_output)
+		*(const char **)field(options, row) = NULL;
+	else
+		*(uint64_t *)field(options, row) = 0;
+}
+
 const char *option_group(unsigned group)
 {
 	return group < GROUP_COUNT ? group_titles[group] : NULL;

@@ -44,6 +44,8 @@ bool option_take(struct options *options, const struct option_row *row, const ch
 		 enum option_source source);
 /* Where the option was last given. */
 enum option_source option_given(const struct options *options, const char *name);
+/* Undo an option: a flag, a number, a text, or one of the server or the heap. */
+void option_forget(struct options *options, const char *name);
 /* Take one vector of arguments; from the environment no operands. False: they are wrong,
  * a message has been printed. */
 bool options_take(struct options *options, int argc, char **argv,
@@ -56,8 +58,15 @@ bool options_no_memory(void);
 /** Why options could not be read: PMP_EXIT_USAGE, or PMP_EXIT_FAILED if out of memory. */
 int options_status(void);
 
+/* ---- standing.c -------------------------------------------------------- */
+
+/* Ignore options of the configuration and PMP_OPTS that have no meaning for this run. */
+void options_settle_standing(struct options *options);
+
 /* ---- check.c ----------------------------------------------------------- */
 
+/* Is it one of the sample types of --heap? */
+bool options_is_heap_value(const char *name);
 /* Is there exactly one source? False: a message has been printed. */
 bool options_check_source(const struct options *options);
 /* Check that the other options fit together, and set defaults. 0 or a status. */

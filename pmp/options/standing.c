@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The configuration and PMP_OPTS are for all uses of pmp. An option in them that has no
+ * meaning for this run, or contradicts one that was given later, is ignored; on the
+ * command line it is a mistake, which check.c reports.
+ */
+#include "options/table.h"
+
+#include <string.h>
+
+#include "options/filename.h"
+
+#define COUNT(names) (sizeof(names) / sizeof(*(names)))
+
+static void drop(struct options *options, const char *name)
+{
+	if (option_given(options, name) < PMP_FROM_ARGUMENTS)
+		option_forget(options, name);
+}
+
+/* The two exclude each other: the later one counts. */
+static void yield(struct options *options, const char *name, const char *other)
+{
+	if (option_given(options, name) < option_given(options, other))
+		option_forget(options, name);
+}
+
+static void settle_check(struct options *options)
+{
+	static const char *const others[] = { "output", "every", "diff", "serve" };
+	const enum option_source locks = option_given(options, "locks");
+
+	if (options->command && locks < PMP_FROM_ARGUMENTS)
+		options->check_locks = false;
+	for (size_t i = 0; i < COUNT(others); i++) {
+		if (option_given(options, others[i]) > locks)
+			options->check_locks = false;
+	}
+	for (size_t i = 0; i < COUNT(others) && options->check_locks; i++)
+		yield(options, others[i], "locks");
+}
+
+static bool has_file(const struct options *options)
+{
+	return options->output && strcmp(options->output, "-") != 0;
+}
+
+static void settle_server(struct options *options)
+{
+	static const char *const its[] = { "serve-token", "serve-host",
+					   "serve-no-cmdline", "on-demand", "history" };
+
+	yield(options, "diff", "serve");
+	if (options->diff || options->file_count ||
+	    (options->format_row && !has_file(options)))
+		drop(options, "serve");
+	for (size_t i = 0; i < COUNT(its) && !options->serve; i++)
+		drop(options, its[i]);
+	if (!options->serve)
+		return;
+	if (has_file(options) && options->on_demand) {
+		yield(options, "output", "on-demand");
+		yield(options, "on-demand", "output");
+	}
+	if (has_file(options))
+		return;
+	drop(options, "output");
+	drop(options, "every");
+	/* Clients choose the format. */
+	if (!options->format_row) {
+		options->format = NULL;
+		options->check_locks = false;
+	}
+}
+
+static void settle_heap(struct options *options)
+{
+	static const char *const its[] = { "heap-only", "heap-mmap", "heap-stack" };
+
+	if (options->file_count)
+		drop(options, "heap");
+	for (size_t i = 0; i < COUNT(its) && !options->heap.on; i++)
+		drop(options, its[i]);
+	if (!options->heap.on && !options->file_count)
+		drop(options, "heap-age");
+	if (options->heap.on && options->sample_type &&
+	    !options_is_heap_value(options->sample_type))
+		drop(options, "sample-type");
+}
+
+static void settle_series(struct options *options)
+{
+	if (options->file_count)
+		drop(options, "every");
+	if (options->keep && !options->output)
+		drop(options, "keep");
+	else if (options->keep && !filename_is_series(options->output))
+		yield(options, "keep", "output");
+}
+
+void options_settle_standing(struct options *options)
+{
+	settle_check(options);
+	settle_server(options);
+	settle_heap(options);
+	settle_series(options);
+}
