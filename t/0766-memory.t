@@ -344,6 +344,13 @@ refused() {
 }
 refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
 refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
+for format in raw json perf locks contention mutex; do
+	refused "the format $format is made of snapshots: --heap-only takes none" \
+		--heap --heap-only -o there.out -f $format -- true
+done
+is "$(ls there* 2>/dev/null)" "" "and there is no file"
+"$PMP" -q --heap=exact --heap-only -f threads -- "$allocator" mixed 20 >out 2>err
+is "$?,$(cat err)" "0," "formats that can count the heap are written with --heap-only"
 
 # A saved profile of stacks alone; of a command that allocates nothing the heap is empty.
 for format in memory heap growth; do

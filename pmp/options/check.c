@@ -417,6 +417,24 @@ static bool check_heap_values(const struct options *options)
 	return false;
 }
 
+/* What threads wait for, and nothing else. */
+static bool is_of_waits(const struct pmp_format *format)
+{
+	return format->waits && format->heap == PMP_HEAP_NOTHING;
+}
+
+static bool check_heap_format(const struct options *options)
+{
+	const struct pmp_format *format = options->format;
+
+	if (!options->heap.only || !(format->snapshots || is_of_waits(format)))
+		return true;
+	message_print("leave out --heap-only, or write the heap: -f memory, -f folded",
+		      "the format %s is made of snapshots: --heap-only takes none",
+		      format->name);
+	return false;
+}
+
 static bool check_heap(struct options *options)
 {
 	if (!options->heap.on && !options->file_count &&
@@ -447,7 +465,7 @@ static bool check_heap(struct options *options)
 		options->heap.rate = HEAP_RATE_DEFAULT;
 	if (!options->heap.stack)
 		options->heap.stack = HEAP_STACK_DEFAULT;
-	return check_heap_values(options);
+	return check_heap_format(options) && check_heap_values(options);
 }
 
 /* A heap is read from outside, at one moment, and as a whole. */
