@@ -870,6 +870,9 @@ struct pmp_report_info {
 	uint64_t counted; /* stacks counted in the profile */
 	uint64_t shown; /* of these, those that pass the filter; of a snapshot: in it and
 			 * all earlier ones that the report was updated for */
+	/* What counted and shown are, as in struct pmp_profile_metadata; of a heap the
+	 * value of the heap that is counted. Borrowed from the report. */
+	const char *type, *unit;
 };
 /** Fill *info, whose .size must be set, with the totals of a report. */
 void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *info);

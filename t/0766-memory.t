@@ -352,6 +352,10 @@ is "$(ls there* 2>/dev/null)" "" "and there is no file"
 "$PMP" -q --heap=exact --heap-only -f threads -- "$allocator" mixed 20 >out 2>err
 is "$?,$(cat err)" "0," "formats that can count the heap are written with --heap-only"
 
+"$PMP" --heap=exact --heap-only -f folded --focus nosuch -- "$allocator" mixed 20 >out 2>err
+like "$(cat err)" "^pmp: the filters show 0 of [0-9.]+[kM]?B? inuse_space \(0[.]0%\)$" \
+	"what filters show of a heap is no number of stacks"
+
 # A saved profile of stacks alone; of a command that allocates nothing the heap is empty.
 for format in memory heap growth; do
 	refused "the format $format needs a recorded heap: there is none in stacks.pb.gz" \

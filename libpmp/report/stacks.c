@@ -127,6 +127,8 @@ void pmp_report_info(const struct pmp_report *report, struct pmp_report_info *in
 		.distinct = report->distinct,
 		.counted = report->totals.stacks,
 		.shown = report->shown,
+		.type = report->metadata.sample_type.type,
+		.unit = report->metadata.sample_type.unit,
 	};
 
 	if (report->matches) {

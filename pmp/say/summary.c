@@ -172,7 +172,6 @@ void summary_unwanted(const struct counting *counting, const struct targets *tar
 
 void summary_filter(const struct counting *counting)
 {
-	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_report_info info = { .size = sizeof(info) };
 	char shown[PMP_VALUE_SIZE], all[PMP_VALUE_SIZE], type[128];
 
@@ -181,15 +180,14 @@ void summary_filter(const struct counting *counting)
 	pmp_report_info(counting->report, &info);
 	if (info.shown == info.counted && !counting->options->stats)
 		return;
-	pmp_profile_describe(counting->profile, &metadata);
 	message_note(
 		info.shown || !info.counted
 			? NULL
 			: "pmp -f flat lists the names that expressions are matched with",
 		"the filters show %s of %s %s (%.1f%%)",
-		pmp_format_value(info.shown, metadata.unit, shown, sizeof(shown)),
-		pmp_format_value(info.counted, metadata.unit, all, sizeof(all)),
-		*metadata.type ? pmp_escape(metadata.type, type, sizeof(type)) : "stacks",
+		pmp_format_value(info.shown, info.unit, shown, sizeof(shown)),
+		pmp_format_value(info.counted, info.unit, all, sizeof(all)),
+		*info.type ? pmp_escape(info.type, type, sizeof(type)) : "stacks",
 		percent(info.shown, info.counted));
 }
 
