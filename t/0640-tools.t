@@ -54,6 +54,10 @@ is "$("$PMP" -q -f folded - <demo.pb.gz)" "$(saved folded)" "- is standard input
 # Addresses only: named when they are read.
 ok "'$PMP' -q --no-symbols -o plain.pb.gz -n 3 -p '$target_pid'" "saved without names"
 unlike "$("$PMP" -q --no-symbols -f folded plain.pb.gz)" update_table "it has none"
+"$PMP" -q --no-symbols -f folded demo.pb.gz >plain.folded
+unlike "$(cat plain.folded)" update_table "names in a file are left out as well"
+like "$(cat plain.folded)" ';[[]demo[+]0x[0-9a-f]+[]];' "for their addresses"
+is "$(awk '{ n += $NF } END { print n }' plain.folded)" "$stacks" "and it has all stacks"
 like "$("$PMP" -q -f folded plain.pb.gz)" 'queue;update_table;' \
 	"which are found in the files it ran from"
 # As many snapshots of some of its threads, and of others.

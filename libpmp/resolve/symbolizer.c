@@ -389,6 +389,17 @@ static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,
 	return kept;
 }
 
+/* Names are not wanted, and there is an address to show instead. */
+static bool is_address_enough(const struct pmp_symbolizer *symbolizer,
+			      const struct pmp_mapping_key *region,
+			      const struct pmp_first_address *origin,
+			      const struct pmp_frame *frames, size_t count)
+{
+	return symbolizer->options.no_symbols && origin->pc &&
+	       symbolizer->modules.items[region->module]->file &&
+	       !(count && frames[0].signal);
+}
+
 pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 					 const struct pmp_first_address *origin,
 					 const struct pmp_frame *frames, size_t count)
@@ -401,6 +412,8 @@ pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 
 	if (!region)
 		return PMP_LOCATION_NONE;
+	if (is_address_enough(symbolizer, region, origin, frames, count))
+		count = 0;
 	if (symbolizer->options.no_inline && count > 1) {
 		frames += count - 1;
 		count = 1;

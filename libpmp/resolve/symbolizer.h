@@ -119,7 +119,8 @@ uint32_t pmp_symbolizer_add_mapping(struct pmp_symbolizer *symbolizer,
 /*
  * Add the location of an address in such a mapping, with its frames, innermost first. Of
  * their fields, function (demangled), linkage, file, line and signal are used, and copied.
- * count 0: to be named from the mapping's file. PMP_LOCATION_NONE: out of memory.
+ * count 0: to be named from the mapping's file. With no_symbols, frames are ignored where
+ * there is an address in a file. PMP_LOCATION_NONE: out of memory.
  */
 pmp_location pmp_symbolizer_add_location(struct pmp_symbolizer *symbolizer,
 					 const struct pmp_first_address *origin,
