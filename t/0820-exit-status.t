@@ -19,6 +19,9 @@ status 0 "a snapshot" -p "$target_pid"
 is "$(grep -c '^Thread ' out)" 2 "without a terminal: raw, one snapshot"
 status 0 "one of two is no process" -q -n 1 -p "$target_pid,4194304"
 like "$(cat err)" '^pmp: no such process: 4194304$' "and that is said"
+status 3 "one of two is no process, with a file for each" -q -n 1 -o '%p.folded' \
+	-p "$target_pid,4194304"
+ok "[ -s $target_pid.folded ]" "and the other one is written"
 status 2 "usage" --nonsense
 status 3 "no such process" -p 4194304
 is "$(cat err)" "pmp: no such process: 4194304" "E1"
