@@ -348,6 +348,10 @@ for format in raw json perf locks contention mutex; do
 	refused "the format $format is made of snapshots: --heap-only takes none" \
 		--heap --heap-only -o there.out -f $format -- true
 done
+for format in locks contention mutex; do
+	refused "the format $format has no sample type 'inuse_space'" \
+		--heap --sample-type inuse_space -o there.out -f $format -- true
+done
 is "$(ls there* 2>/dev/null)" "" "and there is no file"
 "$PMP" -q --heap=exact --heap-only -f threads -- "$allocator" mixed 20 >out 2>err
 is "$?,$(cat err)" "0," "formats that can count the heap are written with --heap-only"

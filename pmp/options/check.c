@@ -427,12 +427,21 @@ static bool check_heap_format(const struct options *options)
 {
 	const struct pmp_format *format = options->format;
 
-	if (!options->heap.only || !(format->snapshots || is_of_waits(format)))
-		return true;
-	message_print("leave out --heap-only, or write the heap: -f memory, -f folded",
-		      "the format %s is made of snapshots: --heap-only takes none",
-		      format->name);
-	return false;
+	if (options->heap.only && (format->snapshots || is_of_waits(format))) {
+		message_print(
+			"leave out --heap-only, or write the heap: -f memory, -f folded",
+			"the format %s is made of snapshots: --heap-only takes none",
+			format->name);
+		return false;
+	}
+	if (options->sample_type && (format->live || is_of_waits(format))) {
+		message_print(
+			"leave out --sample-type, or write the heap: -f memory, -f folded",
+			"the format %s has no sample type '%s'", format->name,
+			options->sample_type);
+		return false;
+	}
+	return true;
 }
 
 static bool check_heap(struct options *options)
