@@ -166,7 +166,7 @@ check_core() {
 	mv other program
 	touch -d 2000-01-01 program
 	"$PMP" core >other.txt 2>err
-	like "$(cat err)" 'stacks through .*/program may end there: on this machine is another version of it' \
+	like "$(cat err)" 'stacks through .*/program may end there: this machine has another version of it' \
 		"a core file: another build of the program is not used"
 	unlike "$(cat other.txt)" ' in main[.]' "and names nothing"
 }

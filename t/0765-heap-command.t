@@ -120,7 +120,7 @@ pmp=$!
 test_pids="$test_pids $pmp"
 wait_for "grep -q ready endless"
 command=$(sed -n 's/^ready //p' endless)
-refuses 1 "another pmp reads what the recorder in $command writes down" \
+refuses 1 "another pmp is already reading the recorder in $command" \
 	--heap -n 1 -f folded -p "$command"
 stop_process "$pmp"
 ok "alive $command" "killed, pmp leaves its command alone"

@@ -343,7 +343,7 @@ refused() {
 	like "$("$PMP" "$@" 2>&1 >/dev/null)" "$want" "refused: $*"
 }
 refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
-refused "of --heap there is no sample type 'space'" --heap --sample-type space -f flat -- true
+refused "--heap has no sample type 'space'" --heap --sample-type space -f flat -- true
 for format in raw json perf locks contention mutex; do
 	refused "the format $format is made of snapshots: --heap-only takes none" \
 		--heap --heap-only -o there.out -f $format -- true

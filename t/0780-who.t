@@ -300,7 +300,7 @@ check_name_reused() {
 	is "$(PMP_FAULTY=$PMP_FAULTY unshare -fp --mount-proc sh reuse.sh "found$$" 2>/dev/null)" "3 0" \
 		"a number that is another process's by now"
 	is "$(cat raw)" "" "is not sampled"
-	like "$(cat err)" "process [0-9]* has ended: its number is another one's now" "the reason"
+	like "$(cat err)" "process [0-9]* has ended: its id now belongs to another process" "the reason"
 }
 
 # %n is the name that was asked for, not the one that a program gives itself.

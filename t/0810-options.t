@@ -102,9 +102,9 @@ for args in '-d 4100' '-d4100' '--duration=4100' '-n 5 -d 4100' '-d 4100 -q'; do
 done
 refused "nothing to profile: no process given" \
 	"4100 is the value of --interval here; if it is a process: pmp --interval TIME -p 4100" -i 4100
-refused "give either processes, a command or files" \
+refused "give processes, a command or files, not several of these" \
 	"see pmp --help" -p 1 -- true
-refused "give either processes, a command or files" \
+refused "give processes, a command or files, not several of these" \
 	"'saved.pb.gz' is taken for a saved profile or a core file" -p 1 saved.pb.gz
 refused "nothing to profile: no process given" \
 	"saved.pb.gz is the base; what is compared with it comes next: a file, or -p PID" \

@@ -283,9 +283,9 @@ standing() {
 	line=$1
 	shift
 	config "$line"
-	"$PMP" --config c "$@" >out 2>err </dev/null
+	"$PMP" -q --config c "$@" >out 2>err </dev/null
 	is "$?,$(grep '^pmp:' err)" "0," "'$line' with: $*"
-	PMP_OPTS="--$(echo "$line" | sed 's/ /=/')" "$PMP" "$@" >out 2>err </dev/null
+	PMP_OPTS="--$(echo "$line" | sed 's/ /=/')" "$PMP" -q "$@" >out 2>err </dev/null
 	is "$?,$(grep '^pmp:' err)" "0," "of PMP_OPTS as well"
 }
 for line in 'serve-token /nowhere' 'serve-host db1.lan' 'serve-no-cmdline' on-demand 'history 30m' \

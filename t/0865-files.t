@@ -22,13 +22,13 @@ refuses 2 'cannot read text: it is text; of pmp.s formats only pprof can be read
 refuses 2 'cannot read cut.pb.gz: it is damaged' -f folded cut.pb.gz
 refuses 2 'cannot read empty: it is empty' empty
 head -c 5000 /dev/zero >zeros
-refuses 2 'cannot read zeros: it begins with zeros, as a core that was not finished' zeros
+refuses 2 'cannot read zeros: it begins with zeros, like an unfinished core' zeros
 printf '#!/bin/sh\n' >script
 chmod 755 script
 refuses 2 'cannot read ./script: it is text' ./script
 like "$(cat err)" '^hint: .* pmp -- ./script' "a program that is text: its hint"
-refuses 2 'give either processes, a command or files' demo.pb.gz -- true
-refuses 2 'give either processes, a command or files' -p 1 demo.pb.gz
+refuses 2 'give processes, a command or files, not several of these' demo.pb.gz -- true
+refuses 2 'give processes, a command or files, not several of these' -p 1 demo.pb.gz
 refuses 2 'cannot read cut.pb.gz' -f folded demo.pb.gz cut.pb.gz
 "$PMP" folder >out 2>err
 isnt $? 0 "a folder is no profile"

@@ -149,7 +149,7 @@ is "$(stacks_of out)" "$(stacks_of plain.txt)" "and --debug-dir, by its build-id
 pmp_says "--exe with another program" 2 'is not the program of the core' --exe /bin/sh core
 pmp_says "--exe with what is no program" 2 'core is not the program of the core' --exe core core
 cp "$PMP" program
-pmp_says "another program in its place" 0 'on this machine is another version of it' core
+pmp_says "another program in its place" 0 'this machine has another version of it' core
 mv other/moved program
 pmp_says "--threads of a core" 0 'of a file all threads are shown' --threads nosuch core
 like "$("$PMP" --exe program -p $$ 2>&1 >/dev/null)" 'exe is for core files: it changes nothing' \

@@ -52,7 +52,7 @@ hint: formats with such columns: flat (self total name), threads (tid samples cp
 	"is reported"
 is "$("$PMP" -q -f folded --sort tid demo.pb.gz 2>&1 >/dev/null)" "" "not with -q"
 "$PMP" -f flat --sort name --diff demo.pb.gz demo.pb.gz >out 2>err
-like "$(cat err)" '^pmp: a comparison has an order of its own: --sort changes nothing$' \
+like "$(cat err)" '^pmp: a comparison has its own order: --sort has no effect$' \
 	"a comparison, too"
 
 "$PMP" -f folded -n 1 --sample-type cpu -p "$target_pid" >out 2>err

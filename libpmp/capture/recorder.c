@@ -196,7 +196,7 @@ int pmp_recorder_find(pid_t pid, uint64_t rate, struct pmp_recorder **out,
 	header = recorder->shared.header;
 	if (r == 0 && pmp_clock() - header->heartbeat < PMP_S)
 		r = pmp_error_set(err, PMP_ELIMIT,
-				  "another pmp reads what the recorder in %d writes down",
+				  "another pmp is already reading the recorder in %d",
 				  (int)pid);
 	if (r < 0) {
 		pmp_recorder_free(recorder);

@@ -64,9 +64,10 @@ int pmp_target_open(pid_t pid, const struct pmp_target_options *options,
 		goto fail;
 	if (target->options.started &&
 	    target->options.started != target->process.start_time) {
-		r = pmp_error_set(err, PMP_ESRCH,
-				  "process %d has ended: its number is another one's now",
-				  (int)pid);
+		r = pmp_error_set(
+			err, PMP_ESRCH,
+			"process %d has ended: its id now belongs to another process",
+			(int)pid);
 		goto fail;
 	}
 	target->memory = pmp_memory_new();

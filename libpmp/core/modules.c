@@ -22,7 +22,7 @@
 
 static const char deleted[] = " (deleted)";
 static const char no_program[] =
-	"on this machine it is no program or library of that processor";
+	"on this machine it is not a program or library for that processor";
 static const char too_many[] = "too many other files were mapped";
 
 /* ---- is it that file? ------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static const char *check_file(struct pmp_core_modules *modules,
 	if (module->has_image && has_id(&module->image))
 		return same_id(&image, &module->image)
 			       ? NULL
-			       : "on this machine is another version of it";
+			       : "this machine has another version of it";
 	if (is_newer(fd, modules->places.written))
 		return "on this machine it is newer than the core";
 	return NULL;

@@ -151,8 +151,9 @@ int pmp_heap_shared_open(int fd, struct pmp_heap_shared *shared, struct pmp_erro
 	    header.ring_offset != PMP_HEAP_RING_OFFSET ||
 	    header.ring_size != PMP_HEAP_RING_SIZE ||
 	    (uint64_t)stat.st_size < PMP_HEAP_MEMORY_SIZE)
-		return pmp_error_set(err, PMP_EFORMAT,
-				     "this is no memory of a recorder of this version");
+		return pmp_error_set(
+			err, PMP_EFORMAT,
+			"this is not the memory of a recorder of this version");
 	return map(fd, shared, err);
 }
 

@@ -94,7 +94,7 @@ static const char *open_saved(struct pmp_symbolizer *symbolizer,
 		if (try_saved(symbolizer, module, options, asked))
 			return NULL;
 	}
-	return here ? "on this machine is another version of it" : "not on this machine";
+	return here ? "this machine has another version of it" : "not on this machine";
 }
 
 /* With the lock: publish what other threads may read about a module. */

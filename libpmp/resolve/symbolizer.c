@@ -89,7 +89,7 @@ static void check_saved(struct pmp_dso_entry *module)
 		module->saved_problem = "not on this machine";
 	else if (!module->dso ||
 		 strcmp(pmp_dso_build_id(module->dso), module->saved_id) != 0)
-		module->saved_problem = "on this machine is another version of it";
+		module->saved_problem = "this machine has another version of it";
 	if (!module->saved_problem)
 		return;
 	pmp_dso_free(module->dso);

@@ -12,7 +12,7 @@ static void write_heap(struct pmp_out *out, const struct pmp_report *report,
 const struct pmp_writer pmp_writer_heap = {
 	.format = {
 		.name = "heap",
-		.help = "what lives and was allocated, for google-pprof (--heap)",
+		.help = "live and allocated memory, for google-pprof (--heap)",
 		.extension = "heap",
 		.mime = "text/plain; charset=utf-8",
 		.heap = PMP_HEAP_ALONE,

@@ -549,7 +549,7 @@ static void write_memory(struct pmp_out *out, const struct pmp_report *report,
 const struct pmp_writer pmp_writer_memory = {
 	.format = {
 		.name = "memory",
-		.help = "what is allocated, lives and is not freed (--heap)",
+		.help = "allocated, live and unfreed memory (--heap)",
 		.extension = "memory",
 		.mime = "text/plain; charset=utf-8",
 		.heap = PMP_HEAP_ALONE,

@@ -11,7 +11,7 @@ static void write_mutex(struct pmp_out *out, const struct pmp_report *report,
 const struct pmp_writer pmp_writer_mutex = {
 	.format = {
 		.name = "mutex",
-		.help = "for how long others waited for each stack that held locks",
+		.help = "how long others waited, by the stacks that held locks",
 		.extension = "mutex",
 		.mime = "text/plain; charset=utf-8",
 		.waits = true,

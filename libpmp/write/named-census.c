@@ -25,7 +25,7 @@ int pmp_named_census_new(const struct pmp_report *report, struct pmp_named_censu
 	*named = NULL;
 	if (!snapshot || !snapshot->census)
 		return pmp_error_set(err, PMP_EINVAL,
-				     "cannot read the heap: nothing of it has come");
+				     "cannot read the heap: no data was received");
 	made = calloc(1, sizeof(*made));
 	if (made)
 		made->process = strdup(snapshot->info.name);

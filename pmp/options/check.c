@@ -207,9 +207,8 @@ void options_warn(const struct options *options)
 	if (!options->sort || options->wants_screen)
 		return;
 	if (options->diff)
-		message_note(
-			NULL,
-			"a comparison has an order of its own: --sort changes nothing");
+		message_note(NULL,
+			     "a comparison has its own order: --sort has no effect");
 	else if (!(format->sorts & 1U << options->sort))
 		message_note("formats with such columns: flat (self total name), threads "
 			     "(tid samples cpu name), pmp (samples name)",
@@ -294,7 +293,7 @@ bool options_check_source(const struct options *options)
 
 	if (sources > 1) {
 		message_print(several_hint(options, hint),
-			      "give either processes, a command or files");
+			      "give processes, a command or files, not several of these");
 		return false;
 	}
 	if (options->children && options->tids.count) {
@@ -302,8 +301,9 @@ bool options_check_source(const struct options *options)
 		return false;
 	}
 	if (options->has_user && !options->name) {
-		message_print("for example --user mysql --name '^mariadbd$'",
-			      "--user needs --name: it says whose processes that finds");
+		message_print(
+			"for example --user mysql --name '^mariadbd$'",
+			"--user needs --name: it limits the processes that --name finds");
 		return false;
 	}
 	if (sources == 0)
@@ -413,7 +413,7 @@ static bool check_heap_values(const struct options *options)
 	if (!options->sample_type || options_is_heap_value(options->sample_type))
 		return true;
 	message_print("it has: alloc_objects alloc_space inuse_objects inuse_space",
-		      "of --heap there is no sample type '%s'", options->sample_type);
+		      "--heap has no sample type '%s'", options->sample_type);
 	return false;
 }
 

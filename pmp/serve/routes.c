@@ -214,7 +214,7 @@ static int take_prefixes(const char **path, struct route *route, char *reason)
 
 		if (!prefix->take(value, length, route))
 			return refuse(reason, 400,
-				      "%s is there twice, or its value makes no sense",
+				      "%s is given twice, or its value is invalid",
 				      prefix->word);
 		*path = value + length;
 	}

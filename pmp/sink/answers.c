@@ -414,7 +414,7 @@ static bool choose_process(const struct answers *answers,
 			return true;
 		}
 		list_processes(targets, list, sizeof(list));
-		answers_refuse(answers, request->id, 400, "of which process? %s", list);
+		answers_refuse(answers, request->id, 400, "which process? %s", list);
 		return false;
 	}
 	return true;

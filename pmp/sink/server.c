@@ -153,7 +153,7 @@ static void lose_server(struct sink *sink)
 	struct serving *serving = sink->serving;
 
 	loop_remove(sink->loop, serving->server.fd);
-	message_print(NULL, "the server has ended, and so does pmp");
+	message_print(NULL, "the server has ended; pmp ends as well");
 	sink->calls->fail(sink->run, PMP_EXIT_FAILED);
 }
 
@@ -167,8 +167,9 @@ static void greet(struct sink *sink, const struct serve_request *hello)
 	if (sink->options->verbose)
 		rights_note("the server", hello->unfiltered ? CONFINE_CALLS : 0);
 	if (hello->id)
-		message_print(NULL,
-			      "the server was ended by a signal: another one serves");
+		message_print(
+			NULL,
+			"the server was ended by a signal; a new one has been started");
 }
 
 static void on_request(void *arg, short revents)

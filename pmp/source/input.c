@@ -104,7 +104,7 @@ static const char *find_problem(const char *head, size_t length)
 	if (has_only(head, length, is_of_text))
 		return "it is text; of pmp's formats only pprof can be read again";
 	if (length >= LOOK && has_only(head, length, is_zero))
-		return "it begins with zeros, as a core that was not finished";
+		return "it begins with zeros, like an unfinished core";
 	return NULL;
 }
 

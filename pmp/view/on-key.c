@@ -259,7 +259,7 @@ void on_objects(struct view *view)
 	const pid_t pid = chosen_process(view);
 
 	if (view->ended) {
-		view_say(view, "There is no process any more whose heap could be read");
+		view_say(view, "No process is left whose heap can be read");
 		return;
 	}
 	view_show(view, view_type_find("objects"));
