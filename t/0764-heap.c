@@ -802,6 +802,66 @@ static void test_programs(void)
 	pmp_recorder_free(recorder);
 }
 
+/* A process that begins to record while another one is looked up. */
+struct latecomer {
+	struct pmp_heap_shared shared;
+	bool is_there;
+	unsigned allocations;
+};
+
+static struct pmp_target *come_late(void *arg, pid_t pid)
+{
+	struct latecomer *late = arg;
+	struct pmp_heap_header *header = late->shared.header;
+	struct pmp_heap_record *record =
+		(void *)(late->shared.ring + header->head % PMP_HEAP_RING_SIZE);
+
+	(void)pid;
+	if (late->is_there)
+		return NULL;
+	late->is_there = true;
+	fill_entry(&late->shared.processes[0], 1, 16);
+	late->shared.processes[0].pid = (uint32_t)getppid();
+	*record = (struct pmp_heap_record){ .stamp = header->head | PMP_HEAP_COMPLETE,
+					    .length = 256,
+					    .tid = 1,
+					    .kind = PMP_HEAP_ALLOC,
+					    .pointer = 16 };
+	header->head += 256;
+	return NULL;
+}
+
+static void count_allocations(void *arg, const struct pmp_heap_batch *batch)
+{
+	struct latecomer *late = arg;
+
+	for (size_t i = 0; i < batch->event_count; i++)
+		late->allocations += batch->events[i].kind == PMP_HEAP_ALLOC;
+}
+
+static void test_late(void)
+{
+	const struct pmp_recorder_options options = { .size = sizeof(options),
+						      .children = true };
+	struct latecomer late = { .is_there = false };
+	const struct pmp_recorder_calls calls = { come_late, count_allocations, &late,
+						  0 };
+	struct pmp_recorder *recorder;
+	int memory, file;
+
+	if (pmp_recorder_new(&options, &recorder, NULL) < 0)
+		exit(99);
+	pmp_recorder_descriptors(recorder, &memory, &file);
+	if (pmp_heap_shared_open(memory, &late.shared, NULL) < 0)
+		exit(99);
+	fill_entry(&late.shared.processes[1], 0, 100);
+	pmp_recorder_read(recorder, &calls, true, NULL);
+	ok(late.is_there, "late: another process begins to record");
+	is_int(late.allocations, 1, "late: its first record is not lost");
+	pmp_heap_shared_close(&late.shared);
+	pmp_recorder_free(recorder);
+}
+
 /* Operators of C++ are functions of the allocator as well. */
 static void test_news(void)
 {
@@ -881,6 +941,7 @@ int main(int argc, char **argv)
 	RUN("children", test_family("children", "2000", 6, 0));
 	RUN("brief", test_family("brief", "300", 301, RATE));
 	RUN("programs", test_programs());
+	RUN("late", test_late());
 	RUN("vforked", test_sums("vforked", RATE));
 	RUN("loading", test_family("loading", "30", 30, RATE));
 	RUN("allocating", test_family("allocating", "30", 30, 0));

@@ -597,6 +597,15 @@ static int begin_program(struct pmp_recorder *recorder, size_t index,
 	return 0;
 }
 
+/* Of an entry that has begun. Returns 1 if there is no time left for it. */
+static int begin_next(struct pmp_recorder *recorder, size_t index,
+		      const struct pmp_recorder_calls *calls, uint64_t now)
+{
+	if (pmp_clock() - now > BEGIN_TIME)
+		return 1;
+	return begin_program(recorder, first_program(recorder, index), calls, now);
+}
+
 /* New processes may have many mappings, or exec again and again: those for which time runs
  * out come first in the next call. */
 static int find_processes(struct pmp_recorder *recorder,
@@ -608,15 +617,11 @@ static int find_processes(struct pmp_recorder *recorder,
 		const size_t i = (first + n) % PMP_HEAP_PROCESSES;
 
 		while (has_begun(recorder, i)) {
-			int r;
+			const int r = begin_next(recorder, i, calls, now);
 
-			if (pmp_clock() - now > BEGIN_TIME)
-				return 0;
+			if (r)
+				return r < 0 ? r : 0;
 			recorder->next_process = i + 1;
-			r = begin_program(recorder, first_program(recorder, i), calls,
-					  now);
-			if (r < 0)
-				return r;
 		}
 	}
 	return 0;
@@ -694,8 +699,14 @@ static int read_records(struct pmp_recorder *recorder,
 	struct pmp_heap_entry entry;
 
 	for (unsigned i = 0; pmp_heap_ring_next(&recorder->ring, now, &entry); i++) {
-		int r = take_record(recorder, calls, &entry, now);
+		const size_t process = entry.record.process;
+		int r = 0;
 
+		/* It may have begun since find_processes(). */
+		while (r == 0 && has_begun(recorder, process))
+			r = begin_next(recorder, process, calls, now);
+		if (r >= 0)
+			r = take_record(recorder, calls, &entry, now);
 		pmp_heap_ring_done(&recorder->ring, &entry);
 		recorder->load.records++;
 		if (r < 0)
