@@ -72,7 +72,8 @@ static void put_allocated(struct pmp_buf *buf, const struct pmp_process_heap *pr
 	const struct pmp_heap_totals *totals = &process->totals;
 
 	put_bytes(buf, "allocated", totals->allocated);
-	pmp_buf_puts(buf, "  ");
+	if (totals->allocated)
+		pmp_buf_puts(buf, "  ");
 	put_calls(buf, "malloc", totals->mallocs);
 	put_calls(buf, "calloc", totals->callocs);
 	put_calls(buf, "realloc", totals->reallocs);
@@ -80,7 +81,8 @@ static void put_allocated(struct pmp_buf *buf, const struct pmp_process_heap *pr
 	put_calls(buf, "new", totals->news);
 	pmp_buf_putc(buf, '\n');
 	put_bytes(buf, "freed", totals->freed);
-	pmp_buf_puts(buf, "  ");
+	if (totals->frees)
+		pmp_buf_puts(buf, "  ");
 	put_calls(buf, "free", totals->frees);
 	pmp_buf_putc(buf, '\n');
 	if (!process->earlier_allocated)
@@ -95,7 +97,8 @@ static void put_live(struct pmp_buf *buf, const struct pmp_process_heap *process
 	char text[NUMBER_SIZE];
 
 	put_bytes(buf, process->ended ? "live at the end" : "live", totals->live);
-	pmp_buf_printf(buf, "    %s blocks%s\n", grouped(totals->live_blocks, text),
+	pmp_buf_printf(buf, "    %s block%s%s\n", grouped(totals->live_blocks, text),
+		       totals->live_blocks == 1 ? "" : "s",
 		       process->pid ? "" : ", which are not shown below");
 	put_bytes(buf, "peak", totals->peak);
 	if (totals->peak_time) {
