@@ -43,8 +43,8 @@ int options_help(void)
 		printf("  %-*s%s\n", HELP_COLUMN - 2, pmp_format(i)->name,
 		       pmp_format(i)->help);
 	puts("\nOn a terminal, without -f, --raw and -o: a live view until q; its help is ?.\n"
-	     "Without -n and -d: --raw, --locks and -f objects take one snapshot; -- COMMAND,\n"
-	     "--every and --serve go on until the end; everything else runs for 10 seconds.\n"
+	     "Without -n and -d: --raw, --locks and -f objects take one snapshot; -- COMMAND\n"
+	     "and --every and --serve go on until the end; all else runs for 10 seconds.\n"
 	     "PMP_OPTS holds options that are read first.");
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
