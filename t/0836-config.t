@@ -276,6 +276,14 @@ for args in '--keep 3 -o x.folded' '--keep 3' '--keep 3 -o %t/x.folded' '--every
 	is "$?" 2 "refused: $args"
 done
 
+# Two formats in PMP_OPTS exclude each other as well, unless the command line names one.
+PMP_OPTS='-f json --raw' "$PMP" -n 1 "$sleeper" >out 2>err
+is "$?" 2 "two formats in PMP_OPTS: status 2"
+like "$(cat err)" '^pmp: -f json and --raw exclude each other$' "which is said"
+PMP_OPTS='-f json --raw' "$PMP" -q -n 1 -o y.folded "$sleeper"
+is "$?" 0 "the name of a file is given later"
+like "$(cat y.folded)" '^sleeper;' "it counts"
+
 # What means nothing in this run, or is against what is given later, does not end it.
 "$PMP" -q -n 1 -o saved.pb.gz "$sleeper"
 # standing LINE ARG...: with this line the arguments do what they do without it.

@@ -65,6 +65,7 @@ struct pmp_recorder {
 	int memory, file;
 	bool begun; /* by this process, which may be a child of the creator */
 	uint64_t ends_checked;
+	uint64_t read_since; /* when the current call began */
 	size_t next_process; /* where to look first for a new one */
 	uint64_t rate;	     /* requested rate */
 	struct {
@@ -601,7 +602,7 @@ static int begin_program(struct pmp_recorder *recorder, size_t index,
 static int begin_next(struct pmp_recorder *recorder, size_t index,
 		      const struct pmp_recorder_calls *calls, uint64_t now)
 {
-	if (pmp_clock() - now > BEGIN_TIME)
+	if (pmp_clock() - recorder->read_since > BEGIN_TIME)
 		return 1;
 	return begin_program(recorder, first_program(recorder, index), calls, now);
 }
@@ -705,7 +706,9 @@ static int read_records(struct pmp_recorder *recorder,
 		/* It may have begun since find_processes(). */
 		while (r == 0 && has_begun(recorder, process))
 			r = begin_next(recorder, process, calls, now);
-		if (r >= 0)
+		if (r > 0)
+			return 1;
+		if (r == 0)
 			r = take_record(recorder, calls, &entry, now);
 		pmp_heap_ring_done(&recorder->ring, &entry);
 		recorder->load.records++;
@@ -765,6 +768,7 @@ int pmp_recorder_read(struct pmp_recorder *recorder,
 	if (!recorder->begun)
 		pmp_heap_ring_begin(&recorder->ring, &recorder->shared);
 	recorder->begun = true;
+	recorder->read_since = now;
 	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
 	note_filling(recorder);
 	r = find_processes(recorder, calls, now);

@@ -63,7 +63,7 @@ static bool check_formats(const struct options *options)
 	if (!options->other_row || other == format)
 		return true;
 	say_format(options->other_row, other, one, sizeof(one));
-	say_format(options->format_row, format, two, sizeof(two));
+	say_format(options->clash_row, format, two, sizeof(two));
 	message_print(other->live || format->live
 			      ? "json and raw say what each thread waits for as well; "
 				"with --peers also of other processes"

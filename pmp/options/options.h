@@ -77,7 +77,7 @@ struct options {
 	const struct option_row *format_row; /* named it, in these arguments */
 	/* The format that another option named before, or NULL. */
 	const struct pmp_format *other_format;
-	const struct option_row *other_row;
+	const struct option_row *other_row, *clash_row; /* clash_row came after it */
 	bool check_locks;   /* write nothing: is there a deadlock? */
 	const char *output; /* NULL: standard output */
 	bool proto;	    /* write the format as pprof, as the output's name asks */

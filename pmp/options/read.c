@@ -209,6 +209,7 @@ static void choose_format(struct options *options)
 	if (!format)
 		return;
 	options->format = format;
+	options->other_row = NULL;
 	options->check_locks = false;
 }
 

@@ -594,6 +594,7 @@ static void set_format(struct options *options, const struct option_row *row,
 	if (options->format_row != row) {
 		options->other_row = options->format_row;
 		options->other_format = options->other_row ? options->format : NULL;
+		options->clash_row = row;
 	}
 	options->format_row = row;
 	options->format = format;
