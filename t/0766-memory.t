@@ -344,11 +344,11 @@ refused() {
 }
 refused "the format memory needs a recorded heap: use --heap" -f memory -p $$
 refused "--heap has no sample type 'space'" --heap --sample-type space -f flat -- true
-for format in raw json perf locks contention mutex; do
-	refused "the format $format is made of snapshots: --heap-only takes none" \
+for format in raw json perf locks contention mutex threadz; do
+	refused "the format $format shows threads, which --heap-only does not sample" \
 		--heap --heap-only -o there.out -f $format -- true
 done
-for format in locks contention mutex; do
+for format in raw json perf locks contention mutex threadz; do
 	refused "the format $format has no sample type 'inuse_space'" \
 		--heap --sample-type inuse_space -o there.out -f $format -- true
 done
@@ -369,7 +369,15 @@ done
 "$PMP" nothing.pb.gz -f memory >out 2>err
 is $? 0 "what has recorded nothing is written"
 
-# Bytes are no threads.
+for format in contention mutex; do
+	refused "the format $format has no sample type 'inuse_space'" \
+		both.pb.gz --sample-type inuse_space -f $format
+done
+"$PMP" --diff both.pb.gz later.pb.gz --sample-type inuse_space -f flat >out 2>err
+unlike "$(cat err)" "what is rare" "how long heaps were recorded is no reason for a message"
+
+# Bytes and blocks are no threads.
+refused "it cannot show inuse_objects" both.pb.gz --sample-type inuse_objects -f threadz
 echo old >kept.threadz
 "$PMP" -q both.pb.gz --sample-type inuse_space -o kept.threadz 2>err
 is "$? $(cat kept.threadz)" "1 old" "no thread for each byte"

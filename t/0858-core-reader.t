@@ -87,12 +87,12 @@ check_strange() {
 	mv program elsewhere
 	cp /etc/passwd program
 	strange "a text"
-	like "$(cat err)" 'stacks through .*/program .*it is no program or library of' "which is said"
+	like "$(cat err)" 'stacks through .*/program .*it is not a program or library for' "which is said"
 	isnt "$opened" "" "its first bytes are looked at"
 	is "$sent" 0 "it is not given"
 	cp core program
 	strange "another core"
-	like "$(cat err)" 'stacks through .*/program .*it is no program or library of' "which is said"
+	like "$(cat err)" 'stacks through .*/program .*it is not a program or library for' "which is said"
 	is "$sent" 0 "memory is not given"
 	ln -sf /proc/version program
 	strange "a link into /proc"

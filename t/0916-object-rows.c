@@ -180,7 +180,7 @@ static void test_asked(void)
 	view.ended = true;
 	fake_type(&view, "O");
 	is_int(fake_asked.heaps, 2, "not of one that has ended");
-	like(view.message, "no process any more", "which is said");
+	like(view.message, "No process is left", "which is said");
 	view_free(&view);
 	pmp_profile_free(profile);
 }

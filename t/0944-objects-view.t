@@ -222,7 +222,7 @@ check_dies() {
 	ok "shows '^  (cannot read the heap of $target_pid: it has|$target_pid .zoo. .*has) ended'" \
 		"the process ends meanwhile"
 	keys O
-	ok "shows 'There is no process any more'" "there is nothing to read now"
+	ok "shows 'No process is left'" "there is nothing to read now"
 	keys q
 	ended 0 "q"
 }

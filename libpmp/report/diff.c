@@ -23,7 +23,7 @@ static uint64_t rounds(const struct pmp_report *report)
 	return report->metadata.guessed ? 0 : report->totals.rounds;
 }
 
-static bool is_of_heap(const struct pmp_report *report)
+bool pmp_report_is_of_heap(const struct pmp_report *report)
 {
 	enum pmp_heap_value value;
 
@@ -37,7 +37,7 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 
 	/* Bytes in use do not grow with the number of rounds, nor may the values of other
 	 * programs. */
-	if (is_of_heap(base) ||
+	if (pmp_report_is_of_heap(base) ||
 	    ((!scale.to || !scale.from) && *base->metadata.sample_type.type)) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {

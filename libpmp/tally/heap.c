@@ -337,8 +337,12 @@ static void start(struct pmp_heap *heap, uint32_t number, uint64_t program)
 {
 	struct pmp_process_heap *process = &heap->processes[number];
 
-	if (program && process->program == program)
+	if (program && process->program == program) {
+		/* Counted by the sampler, and a new one counts from 0. */
+		process->earlier_stackless += process->totals.stackless;
+		process->totals.stackless = 0;
 		return;
+	}
 	process->program = program;
 	pmp_blocks_drop(&heap->blocks, number);
 	process->earlier_allocated += process->totals.allocated;

@@ -156,6 +156,10 @@ void options_free(struct options *options);
 
 /** Does the run count a heap instead of samples? */
 bool options_count_heap(const struct options *options);
+/** Is it one of the sample types of --heap? */
+bool options_is_heap_value(const char *name);
+/** Does a format show what threads wait for, and nothing else? */
+bool options_shows_waits(const struct pmp_format *format);
 
 /** Print --help, made from the table, to standard output. 0 or a status. */
 int options_help(void);

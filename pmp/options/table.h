@@ -65,8 +65,6 @@ void options_settle_standing(struct options *options);
 
 /* ---- check.c ----------------------------------------------------------- */
 
-/* Is it one of the sample types of --heap? */
-bool options_is_heap_value(const char *name);
 /* Is there exactly one source? False: a message has been printed. */
 bool options_check_source(const struct options *options);
 /* Check that the other options fit together, and set defaults. 0 or a status. */

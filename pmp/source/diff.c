@@ -115,6 +115,15 @@ static void summary_pace(const struct counting *counting)
 			     hertz(base_rate, base_hertz), hertz(rate, its_hertz));
 }
 
+/* Heaps are compared as they are, however long they were recorded. */
+static bool is_of_heap(const struct pmp_profile *profile)
+{
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
+
+	pmp_profile_describe(profile, &metadata);
+	return options_is_heap_value(metadata.type);
+}
+
 void diff_report(const struct counting *counting)
 {
 	struct pmp_diff_info info = { .size = sizeof(info) };
@@ -135,6 +144,6 @@ void diff_report(const struct counting *counting)
 			     "totals, the base's counts times %.3g",
 			     info.base_counted ? "this profile" : "the base",
 			     info.factor);
-	else
+	else if (!is_of_heap(counting->base))
 		summary_pace(counting);
 }

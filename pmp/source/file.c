@@ -61,6 +61,23 @@ static int check_heap(const struct source *source)
 	return PMP_EXIT_USAGE;
 }
 
+/* Values of a heap do not say for how long threads waited. */
+static int check_waits(const struct source *source)
+{
+	const struct options *options = source->options;
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
+	char type[128];
+
+	pmp_profile_describe(source->counting->profile, &metadata);
+	if (options->wants_screen || !options_shows_waits(options->format) ||
+	    !options_is_heap_value(metadata.type))
+		return 0;
+	message_print("write the heap: -f memory, -f folded",
+		      "the format %s has no sample type '%s'", options->format->name,
+		      pmp_escape(metadata.type, type, sizeof(type)));
+	return PMP_EXIT_USAGE;
+}
+
 static int read_all(struct source *source)
 {
 	static const char hint[] =
@@ -82,6 +99,8 @@ static int read_all(struct source *source)
 	}
 	if (!status)
 		status = check_heap(source);
+	if (!status)
+		status = check_waits(source);
 	return status ? status : diff_check(source->counting);
 }
 
