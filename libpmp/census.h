@@ -24,7 +24,7 @@ struct pmp_census_part {
 	uint64_t blocks, bytes; /* usable */
 };
 
-/* How blocks in thread caches (tcache) are told from live ones. */
+/* How blocks in thread caches (tcache) are distinguished from live ones. */
 enum pmp_census_caches {
 	PMP_CACHES_NONE,  /* no caches, or none was found */
 	PMP_CACHES_LISTS, /* glibc 2.26 to 2.28: by walking the lists */

@@ -1004,6 +1004,7 @@ struct pmp_format {
 	bool proto;	/* can also be written as pprof: write_options.proto */
 	bool values;	/* can be restricted to one value: write_options.value */
 	bool census;	/* shows what a heap holds: needs targets with .census */
+	bool repeats;	/* writes each stack as many times as it was counted */
 	enum pmp_heap_use heap;
 };
 

@@ -544,8 +544,8 @@ static bool has_ended(pid_t pid)
 	return fstatat(AT_FDCWD, path, &folder, 0) < 0 || folder.st_nlink <= 3;
 }
 
-/* Nobody reports the exit of processes that are not targets, such as short-lived
- * children. */
+/* Look for exits: those of processes that are not targets, such as short-lived children, are
+ * not reported. */
 static void find_ended(struct pmp_recorder *recorder,
 		       const struct pmp_recorder_calls *calls, uint64_t now, bool all)
 {

@@ -81,9 +81,9 @@ static bool has_flag(const struct pmp_sample_locks *locks, size_t i, unsigned fl
 	return locks->sample->threads[i].wait.flags & flag;
 }
 
-/* Conditions are not told apart, as each idle thread has its own. Locks, and futexes, whose
- * names may tell that they are locks, are told apart if they are in a module; those in the
- * heap, which may be many, only with details. */
+/* All conditions count as one, because each idle thread has its own. Locks, and futexes that
+ * may turn out to be locks by their names, are counted separately if they are in a module;
+ * those in the heap, which may be many, only with details. */
 static void locate(struct pmp_sample_locks *locks, const struct pmp_wait *wait,
 		   struct pmp_lock *lock)
 {

@@ -232,7 +232,7 @@ bool pmp_go_rule(struct pmp_go_rules *rules, const struct pmp_reader *memory, ui
 		at_start = exact && lookup == function.start;
 		rules->arch->go_frame(size, rule);
 		no_return = !exact && rule->ra == PMP_WHERE_SAME;
-		/* Assembly saves the frame pointer elsewhere, or not at all. */
+		/* Functions in assembly save the frame pointer in another slot, or not at all. */
 		if (size && (table->layout < PMP_GO_1_18 || function.is_assembly))
 			rule->fp = PMP_WHERE_LOST;
 		rule->kind =

@@ -101,7 +101,7 @@ const struct pmp_writer pmp_writer_threadz = {
 		.extension = "threadz",
 		.mime = "text/plain; charset=utf-8",
 		.details = true,
+		.repeats = true,
 	},
 	.write = write_threadz,
-	.repeats = true,
 };

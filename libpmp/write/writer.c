@@ -77,8 +77,9 @@ static int check(const struct pmp_report *report, const struct pmp_writer *write
 	if (report->base && !writer->write_diff)
 		return pmp_error_set(err, PMP_EINVAL, "the format %s does not compare",
 				     writer->format.name);
-	if (writer->repeats && ((*type->unit && strcmp(type->unit, "count") != 0) ||
-				pmp_report_is_of_heap(report)))
+	if (writer->format.repeats &&
+	    ((*type->unit && strcmp(type->unit, "count") != 0) ||
+	     pmp_report_is_of_heap(report)))
 		return pmp_error_set(
 			err, PMP_EINVAL,
 			"the format %s repeats each stack as often as it was found: it "

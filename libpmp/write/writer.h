@@ -27,7 +27,6 @@ struct pmp_writer {
 	/* The same for a report with a base; NULL: the format cannot compare. */
 	void (*write_diff)(struct pmp_out *out, const struct pmp_report *report,
 			   const struct pmp_write_options *options);
-	bool repeats; /* writes each stack as many times as it was counted */
 };
 
 /* A buffer in front of a sink, flushed when it gets large. */

@@ -425,8 +425,7 @@ bool options_shows_waits(const struct pmp_format *format)
 /* Threads, or snapshots of them: a heap has none. */
 static bool shows_threads(const struct pmp_format *format)
 {
-	return format->snapshots || options_shows_waits(format) ||
-	       strcmp(format->name, "threadz") == 0;
+	return format->snapshots || options_shows_waits(format) || format->repeats;
 }
 
 static bool check_heap_format(const struct options *options)

@@ -76,9 +76,10 @@ static const char *reason_of(int fd)
 {
 	struct stat status;
 	Elf64_Ehdr header;
+	const char *reason = fstat(fd, &status) == 0 ? gained_rights(fd, &status) : NULL;
 
-	if (fstat(fd, &status) == 0 && gained_rights(fd, &status))
-		return gained_rights(fd, &status);
+	if (reason)
+		return reason;
 	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
 	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 		return NULL;
