@@ -323,6 +323,41 @@ done
 standing 'output there.folded' -q --serve=unix:sock --on-demand -n 1 "$sleeper"
 is "$(ls there* 2>/dev/null)" "" "and there is no file"
 standing on-demand -q --serve=unix:sock -o x.folded -n 1 "$sleeper"
+# A format that cannot show what is asked for later, and the reverse.
+for line in 'format raw' 'format json' locks 'locks check'; do
+	standing "$line" --heap --heap-only -- true
+	standing "$line" --heap --sample-type inuse_space -- true
+done
+for format in raw locks; do
+	standing heap-only --heap -f "$format" -o y.out -- true
+	ok '[ -s y.out ]' "and it is written as $format"
+	standing 'sample-type inuse_space' --heap -f "$format" -o y.out -- true
+done
+standing 'format memory' -n 1 "$sleeper"
+like "$(cat out)" '^--- snapshot 1:' "and the format is that without it"
+standing 'format objects' -n 1 -t "$sleeper"
+standing 'format objects' -- true
+standing 'format objects' saved.pb.gz
+standing 'format json' --diff saved.pb.gz -n 1 "$sleeper"
+standing 'diff saved.pb.gz' -f json -n 1 "$sleeper"
+like "$(cat out)" '^[{]"snapshot":1,' "and nothing is compared"
+standing serve -o - -n 1 "$sleeper"
+like "$(cat out)" '^--- snapshot 1:' "and nothing is served"
+standing serve --every 1 -o y-%c.folded -n 1 "$sleeper"
+config 'format json' 'diff saved.pb.gz'
+"$PMP" --config c -n 1 "$sleeper" >out 2>err
+is "$?" 2 "a format and a base that exclude each other in one configuration"
+like "$(cat err)" '^pmp: the format json cannot compare profiles$' "its message"
+config 'serve unix:sock' 'diff saved.pb.gz'
+"$PMP" --config c -n 1 "$sleeper" >out 2>err
+is "$?" 2 "so do a server and a base"
+like "$(cat err)" '^pmp: --serve serves running processes: --diff and saved profiles exclude it$' \
+	"its message"
+for args in '--heap --heap-only -f raw -- true' '-f memory PID' '-f objects -- true' '--diff saved.pb.gz -f json PID'; do
+	# shellcheck disable=SC2086
+	"$PMP" $(echo "$args" | sed "s/PID/$sleeper/") -n 1 >out 2>err
+	is "$?" 2 "on the command line they are refused: $args"
+done
 config 'locks check' 'serve unix:sock' 'count 1'
 "$PMP" -q --config c "$sleeper"
 is "$?" 0 "a server is over --locks=check beside it"

@@ -422,8 +422,7 @@ bool options_shows_waits(const struct pmp_format *format)
 	return format->waits && format->heap == PMP_HEAP_NOTHING;
 }
 
-/* Threads, or snapshots of them: a heap has none. */
-static bool shows_threads(const struct pmp_format *format)
+bool options_shows_threads(const struct pmp_format *format)
 {
 	return format->snapshots || options_shows_waits(format) || format->repeats;
 }
@@ -432,14 +431,14 @@ static bool check_heap_format(const struct options *options)
 {
 	const struct pmp_format *format = options->format;
 
-	if (options->heap.only && shows_threads(format)) {
+	if (options->heap.only && options_shows_threads(format)) {
 		message_print(
 			"leave out --heap-only, or write the heap: -f memory, -f folded",
 			"the format %s shows threads, which --heap-only does not sample",
 			format->name);
 		return false;
 	}
-	if (options->sample_type && shows_threads(format)) {
+	if (options->sample_type && options_shows_threads(format)) {
 		message_print(
 			"leave out --sample-type, or write the heap: -f memory, -f folded",
 			"the format %s has no sample type '%s'", format->name,

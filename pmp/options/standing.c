@@ -25,6 +25,68 @@ static void yield(struct options *options, const char *name, const char *other)
 		option_forget(options, name);
 }
 
+/* ---- the format -------------------------------------------------------------------- */
+
+static const char *const naming[] = { "format", "raw", "locks" };
+
+static enum option_source format_source(const struct options *options)
+{
+	enum option_source last = PMP_FROM_NOWHERE;
+
+	for (size_t i = 0; i < COUNT(naming); i++) {
+		if (option_given(options, naming[i]) > last)
+			last = option_given(options, naming[i]);
+	}
+	return last;
+}
+
+static void forget_format(struct options *options)
+{
+	for (size_t i = 0; i < COUNT(naming); i++)
+		option_forget(options, naming[i]);
+}
+
+/* The format cannot do what another option asks for: the later one counts. */
+static void settle_clash(struct options *options, const char *name)
+{
+	const enum option_source format = format_source(options);
+	const enum option_source other = option_given(options, name);
+
+	if (other < format)
+		option_forget(options, name);
+	else if (format < other)
+		forget_format(options);
+}
+
+/* What is profiled is always given on the command line. */
+static bool format_shows_source(const struct options *options)
+{
+	const struct pmp_format *format = options->format;
+
+	if (format->census)
+		return !options->file_count && !options->command && !options->tids.count;
+	return format->heap != PMP_HEAP_ALONE || options->heap.on || options->file_count;
+}
+
+static void settle_format(struct options *options)
+{
+	const struct pmp_format *format = options->format;
+
+	if (format && format_source(options) < PMP_FROM_ARGUMENTS &&
+	    !format_shows_source(options))
+		forget_format(options);
+	if (options->format && options->diff && !format->compares)
+		settle_clash(options, "diff");
+	if (!options->heap.on)
+		return;
+	if (options->format && options->heap.only && options_shows_threads(format))
+		settle_clash(options, "heap-only");
+	if (options->format && options->sample_type && options_shows_threads(format))
+		settle_clash(options, "sample-type");
+}
+
+/* ---- the rest -------------------------------------------------------------------- */
+
 static void settle_check(struct options *options)
 {
 	static const char *const others[] = { "output", "every", "diff", "serve" };
@@ -51,9 +113,13 @@ static void settle_server(struct options *options)
 					   "serve-no-cmdline", "on-demand", "history" };
 
 	yield(options, "diff", "serve");
-	if (options->diff || options->file_count ||
-	    (options->format_row && !has_file(options)))
+	yield(options, "serve", "diff");
+	if (options->file_count || (options->format_row && !has_file(options)))
 		drop(options, "serve");
+	if (options->output && !has_file(options))
+		yield(options, "serve", "output");
+	if (options->every && !has_file(options))
+		yield(options, "serve", "every");
 	for (size_t i = 0; i < COUNT(its) && !options->serve; i++)
 		drop(options, its[i]);
 	if (!options->serve)
@@ -103,5 +169,6 @@ void options_settle_standing(struct options *options)
 	settle_check(options);
 	settle_server(options);
 	settle_heap(options);
+	settle_format(options);
 	settle_series(options);
 }

@@ -786,6 +786,13 @@ enum option_source option_given(const struct options *options, const char *name)
 	return row ? (enum option_source)options->given[row - rows] : PMP_FROM_NOWHERE;
 }
 
+static void forget_format(struct options *options)
+{
+	options->format = NULL;
+	options->format_row = options->other_row = NULL;
+	options->check_locks = false;
+}
+
 void option_forget(struct options *options, const char *name)
 {
 	const struct option_row *row = option_named(name);
@@ -795,6 +802,9 @@ void option_forget(struct options *options, const char *name)
 	options->given[row - rows] = PMP_FROM_NOWHERE;
 	if (row->take == take_heap)
 		options->heap.on = options->heap.exact = false;
+	else if (row->take == take_format || row->take == take_raw ||
+		 row->take == take_locks)
+		forget_format(options);
 	else if (row->take == take_serve)
 		options->serve = NULL;
 	else if (row->take == take_host)

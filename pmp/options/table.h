@@ -44,7 +44,8 @@ bool option_take(struct options *options, const struct option_row *row, const ch
 		 enum option_source source);
 /* Where the option was last given. */
 enum option_source option_given(const struct options *options, const char *name);
-/* Undo an option: a flag, a number, a text, or one of the server or the heap. */
+/* Undo an option: a flag, a number, a text, one that names the format, or one of the
+ * server or the heap. */
 void option_forget(struct options *options, const char *name);
 /* Take one vector of arguments; from the environment no operands. False: they are wrong,
  * a message has been printed. */
@@ -67,6 +68,8 @@ void options_settle_standing(struct options *options);
 
 /* Is there exactly one source? False: a message has been printed. */
 bool options_check_source(const struct options *options);
+/* Does a format show threads, or snapshots of them? A heap has none. */
+bool options_shows_threads(const struct pmp_format *format);
 /* Check that the other options fit together, and set defaults. 0 or a status. */
 int options_check(struct options *options);
 

@@ -16,7 +16,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +26,7 @@
 #include "confine/rights.h"
 #include "libpmp-program.h"
 #include "run/clock.h"
+#include "run/process-use.h"
 #include "run/signals.h"
 #include "sampler/confine.h"
 #include "sampler/heap.h"
@@ -448,30 +448,15 @@ static void parse(void)
 }
 #endif
 
-/* Memory that is its own already, as the front's is copied: field 6 of statm, see proc(5). */
-static uint64_t own_data(void)
-{
-	const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	char text[256], *at = text;
-	ssize_t n;
-
-	if (fd < 0)
-		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	for (int i = 1; at && i < 6; i++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
-}
-
 /* The front reports the rights that could not be dropped. */
 static void confine(struct sampling *sampling)
 {
 	const struct options *options = sampling->options;
+	struct process_memory own = { 0 }; /* The front's, copied, is its own already. */
 
+	process_memory(getpid(), &own);
 	/* A target must not make the host run out of memory by way of the sampler. */
-	confine_data(own_data() + (PMP_FAULT("sampler-small") ? 48 << 20 : MEMORY));
+	confine_data(own.data + (PMP_FAULT("sampler-small") ? 48 << 20 : MEMORY));
 	sampling->page->keeps_rights = !confine_sampler_rights(options->kernel);
 	sampling->page->unfiltered = !confine_sampler_calls(options->debug != NULL);
 	if (PMP_FAULT("sampler-exec"))

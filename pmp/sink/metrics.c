@@ -15,11 +15,11 @@
 #include "libpmp-program.h"
 #include "run/clock.h"
 #include "run/counting.h"
+#include "run/process-use.h"
 #include "run/run-state.h"
 #include "serve/counts.h"
 #include "serve/routes.h"
 #include "sink/answer-text.h"
-#include "sink/process-use.h"
 #include "sink/sink.h"
 #include "source/source.h"
 

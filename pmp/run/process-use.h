@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPU time and memory of a process. */
-#ifndef PMP_SINK_PROCESS_USE_H
-#define PMP_SINK_PROCESS_USE_H
+#ifndef PMP_RUN_PROCESS_USE_H
+#define PMP_RUN_PROCESS_USE_H
 
 #include <stdbool.h>
 #include <stdint.h>

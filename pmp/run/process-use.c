@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See process-use.h, and proc(5) for the fields of /proc/PID/stat. */
-#include "sink/process-use.h"
+#include "run/process-use.h"
 
 #include <fcntl.h>
 #include <stdio.h>
