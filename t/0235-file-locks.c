@@ -196,6 +196,8 @@ static void test_fdinfo(void)
 	ok(has_lock(text, &lock), "it has that lock");
 	lock.inode = 6;
 	ok(!has_lock(text, &lock), "not that of another file");
+	parse("7: FLOCK  ADVISORY  WRITE 11 fe:00:5 0 EOF", &lock);
+	ok(!has_lock(text, &lock), "nor one that another process took");
 	parse("7: OFDLCK ADVISORY  WRITE -1 fe:00:5 0 EOF", &lock);
 	ok(!has_lock(text, &lock), "nor of another kind");
 	is_int((long)pmp_fdinfo_locks(files, strlen(files), &lock, 1), 0,

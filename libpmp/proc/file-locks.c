@@ -300,5 +300,6 @@ bool pmp_file_lock_is_same(const struct pmp_file_lock *one,
 {
 	return one->type == other->type && one->inode == other->inode &&
 	       one->major == other->major && one->minor == other->minor &&
-	       one->first == other->first && one->last == other->last;
+	       one->first == other->first && one->last == other->last &&
+	       one->pid == other->pid;
 }

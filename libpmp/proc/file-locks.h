@@ -67,7 +67,10 @@ bool pmp_fdinfo_parse(const char *text, size_t length, struct pmp_fdinfo *info);
 /* Parse the first max locks of the descriptor. Returns their number. */
 size_t pmp_fdinfo_locks(const char *text, size_t length, struct pmp_file_lock *locks,
 			size_t max);
-/* Do both have the same type, file and range? */
+/* Do both have the same type, file and range, and the same process that took them? (The
+ * kernel does not know that of OFD locks.) All processes that share an open file
+ * description show the one that took its lock; after the lock has been released and taken
+ * by another, the next holder shows itself. */
 bool pmp_file_lock_is_same(const struct pmp_file_lock *one,
 			   const struct pmp_file_lock *other);
 
