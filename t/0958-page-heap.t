@@ -86,6 +86,7 @@ wait_for '[ -s alone.pid ]'
 kill -HUP "$(cat alone.pid)"
 wait "$saver"
 "$PMP" -q -f html alone.pb.gz >alone.html
+"$PMP" -q --diff alone.pb.gz -f html alone.pb.gz >diff.html
 
 start_server first --serve=0 --heap=exact -F 20 -- ./keeper steps
 wait_for '[ -s steps ]'
@@ -157,6 +158,8 @@ for name in ["saved", "alone"]:
     kind("allocations")
     say(name + " all:", title("use_blocks"))
     say(name + " totals:", "live in 1,0" in totals(), page.messages)
+page.open("file://%s/diff.html" % folder)
+say("base:", page.text("#facts").split(" ")[0], page.text("#notes"))
 page.__exit__()
 END
 python3 steps.py "$keeper" "$url" "$tmp" >seen 2>steps.err || diag "$(tail -n 3 steps.err)"
@@ -179,6 +182,7 @@ saved totals: True []
 alone: keep_blocks (1000kB, 100.00%) live bytes, live blocks, allocated bytes, allocations
 alone all: use_blocks (1,000, 50.00%)
 alone totals: True []
+base: inuse_space base: 1000kB
 END
 while read -r line; do
 	is "$(grep "^${line%%:*}:" seen)" "$line" "${line%%:*}"

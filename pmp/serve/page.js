@@ -1020,6 +1020,7 @@ function page(document, window) {
 
 	function baseNote({ heap, stacks, snapshots }) {
 		return "base: " + (heap ? "the heap at " + clock(heap) :
+			whole.value ? model.format(whole, "", stacks) :
 			(stacks ? model.grouped(stacks) + " stacks in " : "") + model.grouped(snapshots) +
 			" snapshots" + (line.base ? " " + clocks(line.base, "-") : ""));
 	}
