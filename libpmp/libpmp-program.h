@@ -345,13 +345,20 @@ struct pmp_recorder_calls {
 	void *arg;
 	/** A target that has exited, so that its last batch can say so; 0: none. */
 	pid_t ended;
+	/** The position up to which its records are, for pmp_recorder_read(all); 0: unknown. */
+	uint64_t written;
 };
+
+/** The position after all records that have been written so far. */
+uint64_t pmp_recorder_written(struct pmp_recorder *recorder);
+/** Have all records before that position been read? */
+bool pmp_recorder_has_read(struct pmp_recorder *recorder, uint64_t end);
 
 /**
  * Read at most a few thousand records, and pass them on as one batch for each process.
  * Call it every few milliseconds: if it is not called for a second, recording stops. all:
- * read what is left, without waiting for incomplete records. Returns 1 if there is more,
- * 0, or an error.
+ * pass on all totals, and read what is left, up to calls->written without waiting for
+ * incomplete records. Returns 1 if there is more, 0, or an error.
  */
 int pmp_recorder_read(struct pmp_recorder *recorder,
 		      const struct pmp_recorder_calls *calls, bool all,

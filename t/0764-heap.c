@@ -769,23 +769,34 @@ static void fill_entry(struct pmp_heap_process *entry, uint32_t number,
 	__atomic_store_n(&entry->state, PMP_HEAP_PROCESS_RECORDS, __ATOMIC_RELEASE);
 }
 
-/* Two that a process executes in one tick, the later one in the entry that is found first. */
-static void test_programs(void)
+/* A recorder of the command and its children, and its memory as they see it. */
+static struct pmp_recorder *open_recorder(struct pmp_heap_shared *shared)
 {
-	enum { FIRST = 3, SECOND = 2, THIRD = 5 };
 	const struct pmp_recorder_options options = { .size = sizeof(options),
 						      .children = true };
-	struct told told = { "" };
-	const struct pmp_recorder_calls calls = { no_target, tell, &told, 0 };
 	struct pmp_recorder *recorder;
-	struct pmp_heap_shared shared;
 	int memory, file;
 
 	if (pmp_recorder_new(&options, &recorder, NULL) < 0)
 		exit(99);
 	pmp_recorder_descriptors(recorder, &memory, &file);
-	if (pmp_heap_shared_open(memory, &shared, NULL) < 0)
+	if (pmp_heap_shared_open(memory, shared, NULL) < 0)
 		exit(99);
+	return recorder;
+}
+
+/* Two that a process executes in one tick, the later one in the entry that is found first. */
+static void test_programs(void)
+{
+	enum { FIRST = 3, SECOND = 2, THIRD = 5 };
+	struct told told = { "" };
+	const struct pmp_recorder_calls calls = { .target = no_target,
+						  .take = tell,
+						  .arg = &told };
+	struct pmp_recorder *recorder;
+	struct pmp_heap_shared shared;
+
+	recorder = open_recorder(&shared);
 	fill_entry(&shared.processes[FIRST], 0, 100);
 	pmp_recorder_read(recorder, &calls, false, NULL);
 	shared.processes[FIRST].allocated = 150;
@@ -854,19 +865,13 @@ static void count_allocations(void *arg, const struct pmp_heap_batch *batch)
 
 static void test_late(bool slowly)
 {
-	const struct pmp_recorder_options options = { .size = sizeof(options),
-						      .children = true };
 	struct latecomer late = { .slowly = slowly };
-	const struct pmp_recorder_calls calls = { come_late, count_allocations, &late,
-						  0 };
+	const struct pmp_recorder_calls calls = { .target = come_late,
+						  .take = count_allocations,
+						  .arg = &late };
 	struct pmp_recorder *recorder;
-	int memory, file;
 
-	if (pmp_recorder_new(&options, &recorder, NULL) < 0)
-		exit(99);
-	pmp_recorder_descriptors(recorder, &memory, &file);
-	if (pmp_heap_shared_open(memory, &late.shared, NULL) < 0)
-		exit(99);
+	recorder = open_recorder(&late.shared);
 	fill_entry(&late.shared.processes[1], 0, 100);
 	while (pmp_recorder_read(recorder, &calls, true, NULL) == 1)
 		;
@@ -874,6 +879,51 @@ static void test_late(bool slowly)
 	is_int(late.allocations, 1, "late: its first record is not lost%s",
 	       slowly ? ", however long that took" : "");
 	pmp_heap_shared_close(&late.shared);
+	pmp_recorder_free(recorder);
+}
+
+static void complete_last(const struct pmp_heap_shared *shared)
+{
+	const uint64_t position = shared->header->head - 256;
+	struct pmp_heap_record *record =
+		(void *)(shared->ring + position % PMP_HEAP_RING_SIZE);
+
+	record->stamp = position | PMP_HEAP_COMPLETE;
+}
+
+/* A process has ended while it wrote; another one goes on writing. */
+static void test_ends(void)
+{
+	struct latecomer count = { 0 };
+	struct pmp_recorder_calls calls = { .target = no_target,
+					    .take = count_allocations,
+					    .arg = &count };
+	struct pmp_recorder *recorder;
+	struct pmp_heap_shared shared;
+
+	recorder = open_recorder(&shared);
+	fill_entry(&shared.processes[0], 0, 100);
+	put_record(&shared, PMP_HEAP_RESERVED);
+	put_record(&shared, PMP_HEAP_RESERVED);
+	calls.written = pmp_recorder_written(recorder);
+	put_record(&shared, PMP_HEAP_RESERVED);
+	pmp_recorder_read(recorder, &calls, false, NULL);
+	ok(!pmp_recorder_has_read(recorder, 1),
+	   "ends: an incomplete record is waited for");
+	pmp_recorder_read(recorder, &calls, true, NULL);
+	ok(pmp_recorder_has_read(recorder, calls.written) &&
+		   !pmp_recorder_has_read(recorder, calls.written + 1),
+	   "ends: unless its process has ended");
+	complete_last(&shared);
+	pmp_recorder_read(recorder, &calls, true, NULL);
+	is_int(count.allocations, 1, "ends: one that is being written is not lost");
+	put_record(&shared, PMP_HEAP_RESERVED);
+	put_record(&shared, PMP_HEAP_RESERVED);
+	calls.written = 0;
+	pmp_recorder_read(recorder, &calls, true, NULL);
+	ok(pmp_recorder_has_read(recorder, pmp_recorder_written(recorder)),
+	   "ends: in the end none is waited for");
+	pmp_heap_shared_close(&shared);
 	pmp_recorder_free(recorder);
 }
 
@@ -956,6 +1006,7 @@ int main(int argc, char **argv)
 	RUN("children", test_family("children", "2000", 6, 0));
 	RUN("brief", test_family("brief", "300", 301, RATE));
 	RUN("programs", test_programs());
+	RUN("ends", test_ends());
 	RUN("late", test_late(false));
 	RUN("late", test_late(true));
 	RUN("vforked", test_sums("vforked", RATE));

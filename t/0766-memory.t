@@ -241,6 +241,49 @@ like "$(cat all.folded)" "write_audit;get_memory;malloc [0-9]+$" "threads that a
 like "$(cat err)" '^pmp: --threads and --not-threads are for sampling: --heap records all threads$' \
 	"which is said"
 
+# The stacks of a program that executes another one need its mappings.
+cat >executes.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+
+void *blocks[3000];
+
+__attribute__((noinline)) static void before(void)
+{
+	for (int i = 0; i < 3000; i++)
+		blocks[i] = malloc(100);
+}
+
+__attribute__((noinline)) static void after(void)
+{
+	for (int i = 0; i < 2000; i++)
+		blocks[i] = malloc(100);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		before();
+		execl(argv[1], argv[1], (char *)NULL);
+		return 1;
+	}
+	after();
+	return 0;
+}
+END
+if ${CC:-cc} -g -O1 -o executes executes.c 2>cc.log && cp executes executed; then
+	"$PMP" -q --heap=exact --heap-only --sample-type alloc_objects -f folded -- ./executes ./executed |
+		sort >executed.folded
+	is "$(sed 's/.*;main;/main;/; s/.*truncated.*/truncated/' executed.folded)" "main;after;malloc 2000
+main;before;malloc 3000" "an executed program begins once all stacks of the one before it are known"
+	like "$(cat executed.folded)" "^executes;.*;before;" "which keeps its name"
+	PMP_FAULT=recorder-hurries "$PMP_FAULTY" -q --heap=exact --heap-only --sample-type alloc_objects -f folded \
+		-- ./executes ./executed >hurried.folded
+	unlike "$(cat hurried.folded)" ";before;malloc 3000$" "planted fault: one that does not wait"
+else
+	skip "executes.c cannot be compiled"
+fi
+
 # ---- saved, and read by others ------------------------------------------------------
 
 "$PMP" -q --heap=16K -o both.pb.gz -- "$leaker" 2000 >ready

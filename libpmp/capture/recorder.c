@@ -515,14 +515,13 @@ static void end_earlier(struct pmp_recorder *recorder, size_t index)
 			recorder->recorded[i].replaced = true;
 }
 
-/* drained: everything written before the last check for exits has been read. */
-static void free_ended(struct pmp_recorder *recorder, bool drained)
+/* Everything that they wrote has been read. */
+static void free_ended(struct pmp_recorder *recorder)
 {
 	for (size_t i = 0; i < PMP_HEAP_PROCESSES; i++) {
 		const struct recorded *recorded = &recorder->recorded[i];
 
-		if (recorded->known &&
-		    (recorded->replaced || (drained && recorded->ended)))
+		if (recorded->known && (recorded->replaced || recorded->ended))
 			free_entry(recorder, i);
 	}
 }
@@ -757,31 +756,49 @@ static void send_all(struct pmp_recorder *recorder,
 	}
 }
 
+static void begin_ring(struct pmp_recorder *recorder)
+{
+	if (!recorder->begun)
+		pmp_heap_ring_begin(&recorder->ring, &recorder->shared);
+	recorder->begun = true;
+}
+
+uint64_t pmp_recorder_written(struct pmp_recorder *recorder)
+{
+	begin_ring(recorder);
+	return pmp_heap_ring_written(&recorder->ring);
+}
+
+bool pmp_recorder_has_read(struct pmp_recorder *recorder, uint64_t end)
+{
+	begin_ring(recorder);
+	return recorder->ring.tail >= end;
+}
+
 int pmp_recorder_read(struct pmp_recorder *recorder,
 		      const struct pmp_recorder_calls *calls, bool all,
 		      struct pmp_error *err)
 {
 	const uint64_t now = pmp_clock();
+	uint64_t written;
 	bool drained;
 	int r;
 
-	if (!recorder->begun)
-		pmp_heap_ring_begin(&recorder->ring, &recorder->shared);
-	recorder->begun = true;
+	begin_ring(recorder);
 	recorder->read_since = now;
+	recorder->ring.given_up = !all ? 0 : calls->written ? calls->written : UINT64_MAX;
 	__atomic_store_n(&recorder->shared.header->heartbeat, now, __ATOMIC_RELAXED);
 	note_filling(recorder);
 	r = find_processes(recorder, calls, now);
 	find_ended(recorder, calls, now, all);
+	/* What those that have ended wrote is before this position. */
+	written = pmp_recorder_written(recorder);
 	if (r == 0)
 		r = read_records(recorder, calls, now);
-	if (r == 0 && all)
-		/* As if the wait for incomplete records had timed out. */
-		r = read_records(recorder, calls, now + 2 * PMP_S);
-	drained = r == 0 && pmp_heap_ring_is_empty(&recorder->ring);
+	drained = r == 0 && pmp_recorder_has_read(recorder, written);
 	send_all(recorder, calls, all, drained);
-	if (r == 0)
-		free_ended(recorder, drained);
+	if (drained)
+		free_ended(recorder);
 	return r < 0 ? pmp_error_nomem(err, "reading what a recorder has written") : r;
 }
 

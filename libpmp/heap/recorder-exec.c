@@ -207,10 +207,23 @@ static int run_with(const struct executed *program, char *const *environment,
 	return result;
 }
 
+/* Stacks that were recorded need the mappings, which are about to go. Children do not wait,
+ * as the command does not when it begins. */
+static void wait_to_be_read(void)
+{
+	const uint32_t pid = (uint32_t)sys_call(SYS_getpid, 0, 0, 0);
+
+	if (recorder.process && recorder.records && recorder.header->pid == pid &&
+	    !RECORDER_FAULT(HURRIES))
+		ring_wait_to_be_read();
+}
+
 static int run(const struct executed *program, char *const *environment,
 	       bool same_process, run_function *how)
 {
 	recorder_start();
+	if (same_process)
+		wait_to_be_read();
 	if (is_inherited(same_process))
 		return run_with(program, environment, how);
 	if (recorder.fd < 0 || !environment)

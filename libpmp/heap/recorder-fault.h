@@ -24,7 +24,8 @@ typedef int recorder_clock(clockid_t clock, struct timespec *time);
 	X(REENTERS, "recorder-reenters")   /* lets signal handlers interrupt it */ \
 	X(STACK, "recorder-stack")	   /* uses kilobytes of stack */ \
 	X(LOADER, "recorder-loader")	   /* takes the loader's lock in a child */ \
-	X(HURRIES, "recorder-hurries")	   /* does not wait to be known to pmp */ \
+	X(HURRIES, \
+	  "recorder-hurries")	   /* does not wait for pmp, at first and before exec */ \
 	X(TIMES, "recorder-times") /* no fault: prints times of samples at the end */
 
 enum recorder_fault {

@@ -4,12 +4,15 @@
  * completes it. A record has its own position, so that one that was never written, as its
  * thread was killed, can be told from an older one in the same place.
  */
+#include "heap/recorder-syscall.h"
 #include "heap/recorder.h"
 
 #define READER_GONE UINT64_C(3000000000) /* ns without a heartbeat */
 #define WAIT_MOST UINT64_C(5000000000)	 /* ns that exact mode waits for room in total */
 #define TURNS_MOST 1000000 /* in each wait, in case the clock stands still */
 #define RELAX 100	   /* pause instructions in each turn */
+#define READ_WAIT 1000000  /* ns, each, see ring_wait_to_be_read() */
+#define READ_WAITS_MOST 100
 
 uint64_t now_coarse(void)
 {
@@ -25,6 +28,25 @@ bool ring_has_reader(uint64_t now)
 	uint64_t beat = __atomic_load_n(&recorder.header->heartbeat, __ATOMIC_RELAXED);
 
 	return beat + READER_GONE > now;
+}
+
+void ring_wait_to_be_read(void)
+{
+	static const uint32_t never;
+	const struct pmp_heap_header *header = recorder.header;
+	const uint64_t head = __atomic_load_n(&header->head, __ATOMIC_RELAXED);
+	uint64_t last = 0; /* heartbeat of the call in which everything was read */
+
+	for (unsigned i = 0; i < READ_WAITS_MOST && ring_has_reader(now_coarse()); i++) {
+		const uint64_t beat =
+			__atomic_load_n(&header->heartbeat, __ATOMIC_ACQUIRE);
+
+		if (last && beat != last)
+			return;
+		if (__atomic_load_n(&header->tail, __ATOMIC_ACQUIRE) >= head)
+			last = beat;
+		sys_wait_for(&never, READ_WAIT);
+	}
 }
 
 /* Reserve room. False: there is none. */

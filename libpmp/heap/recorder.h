@@ -193,6 +193,8 @@ void ring_complete(struct pmp_heap_record *record);
 void ring_lose(void);
 /* Is pmp still reading? */
 bool ring_has_reader(uint64_t now);
+/* Wait, for a tenth of a second at most, until pmp has read what has been written so far. */
+void ring_wait_to_be_read(void);
 uint64_t now_coarse(void);
 
 /* ---- recorder-table.c -------------------------------------------------------------- */

@@ -80,7 +80,7 @@ static bool is_overdue(struct pmp_heap_ring *ring, uint64_t now)
 		ring->waiting = now;
 	if (PMP_FAULT("heap-wait"))
 		return false;
-	return now - ring->waiting > PATIENCE;
+	return now - ring->waiting > PATIENCE || ring->tail < ring->given_up;
 }
 
 /* Without registers a stack would begin where they are. */
@@ -151,9 +151,9 @@ bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 	return false;
 }
 
-bool pmp_heap_ring_is_empty(const struct pmp_heap_ring *ring)
+uint64_t pmp_heap_ring_written(const struct pmp_heap_ring *ring)
 {
-	return head_of(ring) == ring->tail;
+	return head_of(ring);
 }
 
 void pmp_heap_ring_done(struct pmp_heap_ring *ring, const struct pmp_heap_entry *entry)

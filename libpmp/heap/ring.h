@@ -14,6 +14,8 @@ struct pmp_heap_ring {
 	uint64_t tail;
 	uint64_t waiting;  /* since when it waits for the record at tail; 0: not */
 	uint64_t unwanted; /* bytes skipped as invalid, so far */
+	uint64_t
+		given_up; /* incomplete records before this position are not waited for */
 };
 
 struct pmp_heap_entry {
@@ -29,8 +31,8 @@ void pmp_heap_ring_begin(struct pmp_heap_ring *ring, struct pmp_heap_shared *sha
  */
 bool pmp_heap_ring_next(struct pmp_heap_ring *ring, uint64_t now,
 			struct pmp_heap_entry *entry);
-/* Has everything been read? */
-bool pmp_heap_ring_is_empty(const struct pmp_heap_ring *ring);
+/* The position after all records so far, including incomplete ones. */
+uint64_t pmp_heap_ring_written(const struct pmp_heap_ring *ring);
 /* The number of bytes still to be read. */
 uint64_t pmp_heap_ring_filled(const struct pmp_heap_ring *ring);
 /* Free the room of a record that has been used. */

@@ -12,7 +12,7 @@
 #define READ_EVERY (20 * NS_PER_MS)
 #define READ_OFTEN NS_PER_MS /* if exact; and at first, as programs may be short */
 #define FIRST_TIME (200 * NS_PER_MS)
-#define WAITS_AT_END 5		 /* ms, for records that are being written */
+#define WAITS_AT_END 50		 /* ms, for records that are being written */
 #define END_TIME (30 * NS_PER_S) /* a process may write as fast as it is read */
 
 static struct pmp_target *target_of(void *arg, pid_t pid)
@@ -34,18 +34,22 @@ static void take(void *arg, const struct pmp_heap_batch *batch)
 	events_beat(sampling);
 }
 
-/* ended: the process that has ended, or 0. Returns whether there is more to read. */
-static bool read_some(struct sampling *sampling, bool all, pid_t ended)
+static struct pmp_recorder_calls calls_of(struct sampling *sampling)
 {
-	const struct pmp_recorder_calls calls = {
+	return (struct pmp_recorder_calls){
 		.target = target_of,
 		.take = take,
 		.arg = sampling,
-		.ended = ended,
 	};
+}
+
+/* Returns whether there is more to read. */
+static bool read_some(struct sampling *sampling, const struct pmp_recorder_calls *calls,
+		      bool all)
+{
 	struct pmp_error err;
 
-	return pmp_recorder_read(sampling->recorder, &calls, all, &err) == 1 ||
+	return pmp_recorder_read(sampling->recorder, calls, all, &err) == 1 ||
 	       PMP_FAULT("heap-endless");
 }
 
@@ -105,6 +109,7 @@ static void keep_budget(struct sampling *sampling, uint64_t now, uint64_t cpu)
 
 void heap_read(struct sampling *sampling)
 {
+	const struct pmp_recorder_calls calls = calls_of(sampling);
 	const uint64_t now = now_ns();
 	uint64_t cpu;
 	bool more;
@@ -112,7 +117,7 @@ void heap_read(struct sampling *sampling)
 	if (now < heap_due(sampling))
 		return;
 	cpu = cpu_now();
-	more = read_some(sampling, false, 0);
+	more = read_some(sampling, &calls, false);
 	keep_budget(sampling, now, cpu_now() - cpu);
 	if (more)
 		sampling->heap_due = now;
@@ -122,23 +127,32 @@ void heap_read(struct sampling *sampling)
 		sampling->heap_due = now + READ_EVERY;
 }
 
-static void read_all(struct sampling *sampling, bool all, pid_t ended, uint64_t until)
+static void read_all(struct sampling *sampling, const struct pmp_recorder_calls *calls,
+		     bool all, uint64_t until)
 {
-	while (read_some(sampling, all, ended) && now_ns() < until)
+	while (read_some(sampling, calls, all) && now_ns() < until)
 		events_beat(sampling);
 }
 
 void heap_end(struct sampling *sampling, pid_t pid)
 {
+	struct pmp_recorder_calls calls = calls_of(sampling);
 	const struct timespec rest = { 0, NS_PER_MS };
 	const uint64_t until = now_ns() + END_TIME;
+	uint64_t written;
 
 	if (!sampling->recorder)
 		return;
+	written = pmp_recorder_written(sampling->recorder);
 	for (int i = 0; i < WAITS_AT_END; i++) {
-		read_all(sampling, false, 0, until);
+		read_all(sampling, &calls, false, until);
+		if (pmp_recorder_has_read(sampling->recorder, written))
+			break;
 		nanosleep(&rest, NULL);
 	}
-	read_all(sampling, true, pid, until);
+	calls.ended = pid;
+	/* Records of other processes come after that. */
+	calls.written = pid ? written : 0;
+	read_all(sampling, &calls, true, until);
 	pmp_recorder_forget(sampling->recorder, pid);
 }

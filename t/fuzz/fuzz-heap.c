@@ -68,7 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 						      .rate = 65536,
 						      .max_stack = 4096 };
 	uint64_t sum = 0;
-	const struct pmp_recorder_calls calls = { no_target, take, &sum, 0 };
+	const struct pmp_recorder_calls calls = { .target = no_target,
+						  .take = take,
+						  .arg = &sum };
 	struct pmp_recorder *recorder;
 	struct pmp_heap_shared shared;
 	int memory, file;

@@ -120,7 +120,9 @@ static inline void heap_child(const struct heap_run *run, struct pmp_recorder *r
 static inline void heap_read_until_end(struct heap_run *run,
 				       struct pmp_recorder *recorder)
 {
-	const struct pmp_recorder_calls calls = { heap_target, heap_take, run, 0 };
+	const struct pmp_recorder_calls calls = { .target = heap_target,
+						  .take = heap_take,
+						  .arg = run };
 
 	usleep(run->late);
 	while (waitpid(run->pid, &run->status, WNOHANG) == 0) {
