@@ -34,7 +34,7 @@ static uintptr_t raise(uintptr_t *reach, uintptr_t to)
 	return is;
 }
 
-static uintptr_t reach_behind(const void *block, size_t usable)
+static uintptr_t reach_after(const void *block, size_t usable)
 {
 	const uintptr_t end = (uintptr_t)block + usable;
 	const size_t rest = *(const size_t *)end & ~(size_t)CHUNK_FLAGS;
@@ -53,7 +53,7 @@ static uint64_t measure(const struct call *call, bool *by_brk)
 	*by_brk = false;
 	if (chunk & CHUNK_MMAPPED)
 		return mapped_size(call->block, &recent);
-	reach = reach_behind(call->block, call->usable);
+	reach = reach_after(call->block, call->usable);
 	was = raise(&growth_reach[(block >> AREA_BITS) % AREAS], reach);
 	*by_brk = !(chunk & CHUNK_OTHER_ARENA);
 	if (*by_brk)

@@ -317,9 +317,26 @@ static void closed(unsigned count)
 	}
 }
 
+/* A file is no memory: mapped, moved, and unmapped in parts. */
+static void map_file(int fd)
+{
+	char *at = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (at == MAP_FAILED)
+		target_die("mmap of a file");
+	at = mremap(at, 65536, 131072, MREMAP_MAYMOVE);
+	if (at == MAP_FAILED || munmap(at + 65536, 4096) || munmap(at, 65536) ||
+	    munmap(at + 69632, 61440))
+		target_die("munmap of a file");
+}
+
 /* Maps and unmaps memory of its own. */
 static void maps(unsigned count)
 {
+	const int fd = open("/proc/self/exe", O_RDONLY);
+
+	for (unsigned i = 0; i < count; i++)
+		map_file(fd);
 	for (unsigned i = 0; i < count; i++) {
 		void *at = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
