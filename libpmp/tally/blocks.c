@@ -6,8 +6,10 @@
 #include "tally/blocks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "libpmp.h"
@@ -36,12 +38,14 @@ static size_t after(const struct pmp_blocks *blocks, size_t slot)
 void pmp_blocks_free(struct pmp_blocks *blocks)
 {
 	free(blocks->slots);
+	free(blocks->counts);
 	*blocks = (struct pmp_blocks){ 0 };
 }
 
 uint64_t pmp_blocks_size(const struct pmp_blocks *blocks)
 {
-	return slot_count(blocks) * sizeof(*blocks->slots);
+	return slot_count(blocks) * sizeof(*blocks->slots) +
+	       blocks->processes * sizeof(*blocks->counts);
 }
 
 struct pmp_block *pmp_blocks_next(const struct pmp_blocks *blocks, size_t *slot)
@@ -93,6 +97,7 @@ static bool empty(struct pmp_blocks *blocks, size_t slot)
 	size_t hole = slot;
 
 	blocks->count--;
+	blocks->counts[blocks->slots[slot].process]--;
 	for (slot = after(blocks, slot); blocks->slots[slot].weight > 0;
 	     slot = after(blocks, slot)) {
 		const size_t first = first_slot(blocks, &blocks->slots[slot]);
@@ -141,10 +146,26 @@ static int evict(struct pmp_blocks *blocks)
 	return 0;
 }
 
+/* Make room for the count of a process. 0 or PMP_ENOMEM. */
+static int add_count(struct pmp_blocks *blocks, uint32_t process)
+{
+	const size_t had = blocks->processes, need = (size_t)process + 1;
+
+	if (need <= had)
+		return 0;
+	if (PMP_RESERVE(&blocks->counts, &blocks->processes, need))
+		return PMP_ENOMEM;
+	memset(blocks->counts + had, 0,
+	       (blocks->processes - had) * sizeof(*blocks->counts));
+	return 0;
+}
+
 int pmp_blocks_put(struct pmp_blocks *blocks, const struct pmp_block *block)
 {
 	size_t slot;
 
+	if (add_count(blocks, block->process))
+		return PMP_ENOMEM;
 	if (blocks->limit && blocks->count >= blocks->limit && evict(blocks))
 		return PMP_ENOMEM;
 	if (!blocks->key &&
@@ -156,7 +177,10 @@ int pmp_blocks_put(struct pmp_blocks *blocks, const struct pmp_block *block)
 			return PMP_ENOMEM;
 	}
 	slot = find(blocks, block);
-	blocks->count += !(blocks->slots[slot].weight > 0);
+	if (!(blocks->slots[slot].weight > 0)) {
+		blocks->count++;
+		blocks->counts[block->process]++;
+	}
 	blocks->slots[slot] = *block;
 	return 0;
 }
@@ -179,7 +203,9 @@ bool pmp_blocks_take(struct pmp_blocks *blocks, uint32_t process, uint64_t point
 
 void pmp_blocks_drop(struct pmp_blocks *blocks, uint32_t process)
 {
-	for (size_t slot = 0; slot < slot_count(blocks);) {
+	if (process >= blocks->processes)
+		return;
+	for (size_t slot = 0; blocks->counts[process] && slot < slot_count(blocks);) {
 		const struct pmp_block *block = &blocks->slots[slot];
 
 		if (!(block->weight > 0) || block->process != process ||

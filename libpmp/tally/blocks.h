@@ -19,7 +19,9 @@ struct pmp_blocks {
 	unsigned bits;
 	uint64_t key; /* of the hash; set when the first block is put in */
 	size_t count;
-	size_t limit;			 /* number of blocks; 0: no limit */
+	size_t limit;	  /* number of blocks; 0: no limit */
+	uint32_t *counts; /* of each process */
+	size_t processes;
 	uint64_t evicted, evicted_bytes; /* dropped because of the limit */
 };
 
@@ -32,7 +34,7 @@ int pmp_blocks_put(struct pmp_blocks *blocks, const struct pmp_block *block);
 /* Remove a block and return it in *block. false: it is not there. */
 bool pmp_blocks_take(struct pmp_blocks *blocks, uint32_t process, uint64_t pointer,
 		     struct pmp_block *block);
-/* Remove all blocks of a process. */
+/* Remove all blocks of a process; quick if it has none. */
 void pmp_blocks_drop(struct pmp_blocks *blocks, uint32_t process);
 /* Memory used, in bytes. */
 uint64_t pmp_blocks_size(const struct pmp_blocks *blocks);
