@@ -233,6 +233,33 @@ static void test_between(void)
 	saved_free(&saved);
 }
 
+/* Reports borrow the entries: they must not move when the time is divided for another. */
+static void test_stay(void)
+{
+	struct saved saved = new_detailed();
+	unsigned moves = 0;
+
+	for (int i = 0; i < 200; i++) {
+		const struct pmp_entry *first;
+
+		/* Each thread has an entry, and one of what it used between. */
+		for (int k = 0; k < 2; k++) {
+			struct pmp_sample *sample = snapshot((uint64_t)(2 * i + k));
+
+			put(sample, 11 + i, POLL, 'S', 1000 * MS + (k ? 10 * MS : 0));
+			add(&saved, sample);
+		}
+		if (pmp_profile_divide_cpu(saved.profile))
+			abort();
+		first = pmp_profile_entry(saved.profile, 0);
+		if (pmp_profile_divide_cpu(saved.profile))
+			abort();
+		moves += pmp_profile_entry(saved.profile, 0) != first;
+	}
+	is_int(moves, 0, "with 2 to 400 entries, to divide it again moves none");
+	saved_free(&saved);
+}
+
 static void find_ready(struct saved *saved, uint64_t number, uint64_t function,
 		       uint64_t cpu)
 {
@@ -597,6 +624,7 @@ int main(void)
 	test_divided();
 	test_exact();
 	test_between();
+	test_stay();
 	test_ready();
 	test_merged();
 	test_apart();

@@ -226,21 +226,34 @@ static int reserve_entry(struct pmp_entries *entries)
 	return 0;
 }
 
+/* Add an entry with the current key of so many words. */
+static uint32_t new_entry(struct pmp_entries *entries, size_t words,
+			  const struct pmp_entry *entry)
+{
+	uint32_t id;
+
+	/* Reserve room first, as an interned key cannot be removed again. */
+	if (reserve_entry(entries))
+		return PMP_ENTRY_NONE;
+	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));
+	if (id == PMP_INTERN_NONE)
+		return PMP_ENTRY_NONE;
+	fill_entry(entries, id, &entries->all[entries->count++]);
+	entries->between_count += entry->end == PMP_END_BETWEEN;
+	return id;
+}
+
 uint32_t pmp_entries_count(struct pmp_entries *entries, const struct pmp_entry *entry)
 {
 	size_t words = make_key(entries, entry);
 	uint32_t id;
 
-	/* Reserve room first, as an interned key cannot be removed again. */
-	if (!words || reserve_entry(entries))
+	if (!words)
 		return PMP_ENTRY_NONE;
-	id = pmp_intern(entries->keys, entries->key, words * sizeof(*entries->key));
+	id = pmp_intern_find(entries->keys, entries->key, words * sizeof(*entries->key));
 	if (id == PMP_INTERN_NONE)
-		return PMP_ENTRY_NONE;
-	if (id == entries->count) {
-		fill_entry(entries, id, &entries->all[entries->count++]);
-		entries->between_count += entry->end == PMP_END_BETWEEN;
-	}
-	pmp_entry_add(&entries->all[id], entry);
+		id = new_entry(entries, words, entry);
+	if (id != PMP_ENTRY_NONE)
+		pmp_entry_add(&entries->all[id], entry);
 	return id;
 }
