@@ -49,12 +49,13 @@ static uint32_t program_at(struct saved *saved, uint64_t start, const char *id)
 /* Snapshots of one process. */
 static void took(struct saved *saved, uint64_t snapshots, bool guessed)
 {
-	const struct pmp_profile_info info = { .samples = snapshots,
-					       .rounds = snapshots };
+	struct pmp_profile_info info = { .samples = snapshots, .rounds = snapshots };
 	const struct pmp_metadata metadata = { .command = "",
 					       .host = "",
 					       .guessed = guessed };
 
+	for (size_t i = 0; i < pmp_profile_entry_count(saved->profile); i++)
+		info.stacks += pmp_profile_entry(saved->profile, i)->count;
 	if (pmp_profile_join(saved->profile, &info, &metadata))
 		abort();
 }

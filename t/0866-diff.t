@@ -94,12 +94,20 @@ like "$(notes --diff foreign.pb new.pb.gz)" \
 	"a profile of another program"
 like "$(notes --diff new.pb.gz foreign.pb)" '^pmp: this profile does not record' \
 	"on the other side"
+demo=$target_pid
+start_target sleeper 2
+"$PMP" -q -o sleeper.pb.gz -n 12 -i 20ms -p "$target_pid"
+stop_process "$target_pid"
+"$PMP" -q -o mixed.pb.gz new.pb.gz sleeper.pb.gz
+is "$("$PMP" -q -f folded --focus '^main$' --diff foreign.pb mixed.pb.gz |
+	awk '{ base += $(NF - 1); new += $NF } END { print base, new }')" "16 24" \
+	"totals are those of all stacks, also with a filter: 4 of 40, 24 of 156"
 gzip -dc base.pb.gz | perl -pe 's/\x04demo/\x04omed/' >renamed.pb
 like "$(notes --diff renamed.pb new.pb.gz)" \
 	'^pmp: the base is of omed, this profile of demo: taken for the same' "another name"
 
 # Of two processes each has a snapshot at a time.
-second=$target_pid
+second=$demo
 start_target demo
 "$PMP" -q -f folded -o both.folded --diff new.pb.gz -n 12 -i 20ms -p "$second,$target_pid"
 is "$(sed 's/^demo-[0-9]*;/demo;/' both.folded |

@@ -7,16 +7,6 @@
 #include "base/sized.h"
 #include "tally/heap-sums.h"
 
-static uint64_t total(const struct pmp_report *report)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < report->entry_count; i++)
-		if (__builtin_add_overflow(sum, report->entries[i].count, &sum))
-			return UINT64_MAX;
-	return sum;
-}
-
 /* 0: unknown. */
 static uint64_t rounds(const struct pmp_report *report)
 {
@@ -41,8 +31,9 @@ struct pmp_scale pmp_diff_scale(const struct pmp_report *report,
 	    ((!scale.to || !scale.from) && *base->metadata.sample_type.type)) {
 		scale.to = scale.from = 1;
 	} else if (!scale.to || !scale.from) {
-		scale = (struct pmp_scale){ .to = total(report),
-					    .from = total(base),
+		/* Also of what filters leave out. */
+		scale = (struct pmp_scale){ .to = report->totals.stacks,
+					    .from = base->totals.stacks,
 					    .by_totals = true };
 	}
 	/* Avoid a scale of 0 or a division by 0. */
