@@ -295,6 +295,10 @@ is "$("$PMP" -q again.pb.gz -f memory)" "$(cat both.memory)" "and so has one tha
 like "$("$PMP" -q both.pb.gz -f folded)" "nanosleep [0-9]+$" "it has samples of threads as well"
 like "$("$PMP" -q both.pb.gz -f folded --sample-type inuse_space)" "write_audit;get_memory;malloc [0-9]{5,}$" \
 	"and each value of the heap"
+is "$("$PMP" -q both.pb.gz -f folded --sample-type inuse_space --heap-age 1h)" "" \
+	"of blocks of an hour or more, of which there are none"
+is "$("$PMP" -q both.pb.gz -f folded --sample-type alloc_space --heap-age 1h)" \
+	"$("$PMP" -q both.pb.gz -f folded --sample-type alloc_space)" "allocations have no age"
 "$PMP" -q both.pb.gz --sample-type inuse_space -o live.svg
 like "$(cat live.svg)" ">leaker: live bytes<" "a flame graph of live bytes"
 "$PMP" -q both.pb.gz --focus write_audit -o audit.pb.gz

@@ -147,9 +147,27 @@ int counting_restart(struct counting *counting, struct pmp_error *err)
 	return 0;
 }
 
+/* The values of a saved heap are of blocks of any age; only its blocks have one. */
+static void choose_aged(const struct options *options, struct pmp_profile *profile,
+			struct pmp_report_options *report)
+{
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
+	struct pmp_profile_info info = { .size = sizeof(info) };
+
+	pmp_profile_info(profile, &info);
+	pmp_profile_describe(profile, &metadata);
+	if (!options->heap.age || !info.heap_distinct ||
+	    !options_is_heap_value(metadata.type))
+		return;
+	report->heap = true;
+	report->heap_value = metadata.type;
+	report->heap_age = options->heap.age;
+}
+
 static int make_report(struct counting *counting, struct pmp_error *err)
 {
 	const struct pmp_filter *filter = counting->options->filter;
+	struct pmp_report_options base = { .size = sizeof(base) };
 	struct pmp_report_options options = {
 		.size = sizeof(options),
 		.snapshot = counting->options->format->snapshots,
@@ -161,8 +179,12 @@ static int make_report(struct counting *counting, struct pmp_error *err)
 	};
 	int code = 0;
 
+	if (counting->saved)
+		choose_aged(counting->options, counting->profile, &options);
+	if (counting->base)
+		choose_aged(counting->options, counting->base, &base);
 	if (counting->base && !counting->base_report)
-		code = pmp_report_new(counting->base, filter, NULL,
+		code = pmp_report_new(counting->base, filter, &base,
 				      &counting->base_report, err);
 	if (code < 0)
 		return code;
