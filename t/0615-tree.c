@@ -24,8 +24,9 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "__lll_lock_wait", .module = "/lib/libc.so.6" },
 	{ .name = "fsync", .module = "/lib/libc.so.6" },
 	{ .name = "</script>&\xe2\x80\xa8", .module = "/tmp/<b>" },
+	{ .name = "work", .module = "/opt/libother.so", .file = "other.c" },
 };
-enum { MAIN, WORK, POLL, LOCK, FSYNC, HOSTILE };
+enum { MAIN, WORK, POLL, LOCK, FSYNC, HOSTILE, OTHER };
 
 #include "lib/fakenames.h"
 
@@ -339,6 +340,26 @@ static void test_one_stack(void)
 	pmp_profile_free(profile);
 }
 
+/* Two functions of one name are one, which is in no single module. */
+static void test_several(void)
+{
+	const struct pmp_tree_options options = { .size = sizeof(options) };
+	struct pmp_profile *profile = new_profile(false);
+	struct pmp_sample *sample = new_sample(SECOND);
+	struct pmp_buf got;
+
+	fake_thread(sample, 42, "a", FAKE_STACK(WORK, MAIN));
+	fake_thread(sample, 43, "b", FAKE_STACK(OTHER, MAIN));
+	add(profile, sample);
+	got = tree_of(profile, NULL, &options);
+	ok(strstr(got.data, "\"modules\":[\"server\",\"several\"],"),
+	   "a name in two modules is in several");
+	ok(strstr(got.data, "\"files\":[\"main.c\"],") && !strstr(got.data, "work.c"),
+	   "and in no file");
+	pmp_buf_free(&got);
+	pmp_profile_free(profile);
+}
+
 int main(void)
 {
 	test_states();
@@ -348,5 +369,6 @@ int main(void)
 	test_base();
 	test_limits();
 	test_one_stack();
+	test_several();
 	done_testing();
 }

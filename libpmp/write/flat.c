@@ -109,16 +109,16 @@ static void sort_sums(struct function_sums *sums, size_t count, enum pmp_sort so
 				      : compare_sums);
 }
 
-/* The name, its module if that is a file, its block unless index is 0. */
+/* The name, its module if that is a file or not one only, its block unless index is 0. */
 static void add_name(struct pmp_buf *buf, const struct pmp_function *function,
 		     bool has_module, uint32_t index)
 {
-	const char *slash = strrchr(function->module, '/');
+	const char *module = pmp_name_base(function->module);
 
 	pmp_buf_puts(buf, function->name);
-	if (slash && !has_module) {
+	if (!has_module && (module > function->module || module == pmp_several_modules)) {
 		pmp_buf_puts(buf, " (");
-		pmp_name_path(buf, slash + 1);
+		pmp_name_path(buf, module);
 		pmp_buf_putc(buf, ')');
 	}
 	if (index)

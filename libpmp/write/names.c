@@ -516,7 +516,7 @@ void pmp_name_function(struct pmp_buf *buf, const char *name, bool elide)
 
 /* ---- frames, threads, paths ---------------------------------------------------- */
 
-static const char *base_name(const char *path)
+const char *pmp_name_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -539,7 +539,7 @@ static void add_place(struct pmp_buf *buf, const struct pmp_frame *frame,
 	if (!path)
 		return;
 	pmp_buf_putc(buf, '(');
-	pmp_name_path(buf, base_name(path));
+	pmp_name_path(buf, pmp_name_base(path));
 	if (line)
 		pmp_buf_printf(buf, ":%u", line);
 	pmp_buf_putc(buf, ')');

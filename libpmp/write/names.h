@@ -31,6 +31,8 @@ void pmp_name_frame(struct pmp_buf *buf, const struct pmp_frame *frame,
 		    const struct pmp_name_style *style);
 /* A thread's or a process's name as one word: blanks become '_'. */
 void pmp_name_word(struct pmp_buf *buf, const char *name);
+/* A path without its directories. */
+const char *pmp_name_base(const char *path);
 /* A path as one word; blanks and the like are escaped as in /proc/PID/maps: \040. */
 void pmp_name_path(struct pmp_buf *buf, const char *path);
 /* Stands for the unknown rest of a stack: "[not stopped: epoll_wait]",

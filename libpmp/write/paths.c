@@ -20,6 +20,17 @@ struct pmp_path_slot {
 	uint32_t count; /* 0: not looked up yet */
 };
 
+const char pmp_several_modules[] = "several";
+
+/* Another function of the same name. */
+static void join(struct pmp_function *function, const char *module, const char *file)
+{
+	if (strcmp(pmp_name_base(function->module), pmp_name_base(module)) != 0)
+		function->module = pmp_several_modules;
+	if (!function->file || !file || strcmp(function->file, file) != 0)
+		function->file = NULL;
+}
+
 /* The number of a name; PMP_INTERN_NONE: no memory. A process or mark (module "") differs
  * from a function of the same name: its key includes the NUL. */
 static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
@@ -39,6 +50,8 @@ static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 			.file = file,
 			.number = id,
 		};
+	else if (id != PMP_INTERN_NONE)
+		join(&paths->functions[id], module, file);
 	return id;
 }
 

@@ -19,10 +19,14 @@
 #include "report/report.h"
 #include "write/names.h"
 
+/* Of functions with the same name in modules with different names. */
+extern const char pmp_several_modules[];
+
 struct pmp_function {
 	const char *name;   /* one word, as by pmp_name_frame() */
-	const char *module; /* path, not escaped; "": not a function */
-	const char *file;   /* where it was first seen; NULL: unknown */
+	const char *module; /* path, not escaped, or pmp_several_modules; "": not a
+			     * function */
+	const char *file;   /* where it was first seen; NULL: unknown, or in several */
 	uint32_t number;    /* before sorting */
 };
 

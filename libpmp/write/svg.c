@@ -149,13 +149,6 @@ static void add_tenths(struct pmp_buf *buf, const char *name, uint64_t value)
 
 /* ---- colours ------------------------------------------------------------------ */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Number the modules, so that each gets a colour. 0 or PMP_ENOMEM. */
 static int number_modules(struct picture *picture)
 {
@@ -167,7 +160,7 @@ static int number_modules(struct picture *picture)
 	if (!picture->modules)
 		code = PMP_ENOMEM;
 	for (size_t i = 0; i < paths->function_count && !code; i++) {
-		const char *name = base_name(paths->functions[i].module);
+		const char *name = pmp_name_base(paths->functions[i].module);
 
 		if (!*name)
 			continue;

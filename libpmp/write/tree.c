@@ -505,9 +505,7 @@ static void add_names(struct pmp_out *out, const struct pmp_paths *paths,
 
 static const char *module_of(const struct pmp_function *function)
 {
-	const char *slash = strrchr(function->module, '/');
-
-	return slash ? slash + 1 : function->module;
+	return pmp_name_base(function->module);
 }
 
 static const char *file_of(const struct pmp_function *function)
