@@ -47,6 +47,9 @@ static void test_status(void)
 	is_int(status.cap_bounding, 0x1ffffffffff, "bounding");
 	is_int(status.voluntary, 150, "voluntary switches");
 	is_int(status.involuntary, 545, "other switches");
+	ok(!status.dumping, "no core is written of it");
+	ok(pmp_status_parse("Tgid:\t5\nCoreDumping:\t1\n", 23, &status) && status.dumping,
+	   "of this one it is");
 }
 
 static void test_missing(void)

@@ -50,14 +50,17 @@ static const struct {
 	{ SYS_getrandom, SHORT_COUNT, -1 },
 	{ SYS_read, IF_RCVTIMEO, -1 },
 	{ SYS_readv, IF_RCVTIMEO, -1 },
+	{ SYS_preadv2, IF_RCVTIMEO, -1 },
 	{ SYS_recvfrom, IF_RCVTIMEO, 3 },
 	{ SYS_recvmsg, IF_RCVTIMEO, 2 },
-	{ SYS_recvmmsg, IF_RCVTIMEO, 3 },
+	/* What was received before, and the next call returns an error of the kernel. */
+	{ SYS_recvmmsg, SHORT_COUNT, -1 },
 	{ SYS_accept, IF_RCVTIMEO, -1 },
 	{ SYS_accept4, IF_RCVTIMEO, -1 },
 	{ SYS_connect, IF_SNDTIMEO, -1 },
 	{ SYS_write, SHORT_COUNT, -1 },
 	{ SYS_writev, SHORT_COUNT, -1 },
+	{ SYS_pwritev2, SHORT_COUNT, -1 },
 	{ SYS_sendto, SHORT_COUNT, -1 },
 	{ SYS_sendmsg, SHORT_COUNT, -1 },
 	{ SYS_sendmmsg, SHORT_COUNT, -1 },
@@ -151,6 +154,10 @@ bool pmp_may_stop(const struct pmp_process *process, struct pmp_thread *thread,
 		return refuse(thread, "", "zombie");
 	if (peek->worker)
 		return refuse(thread, "", "kernel worker");
+	/* A signal pending for the thread that writes into a pipe, as core_pattern(5) may
+	 * want, ends the core there: 1.1 of 8.7 MB were left. */
+	if (peek->dumping)
+		return refuse(thread, "", "core is being written");
 	if (peek->seccomp == 2 && !PMP_FAULT("stop-seccomp"))
 		return refuse(thread, "", "seccomp");
 	if (thread->state == 'D' && PMP_FAULT("stop-vfork"))

@@ -160,6 +160,8 @@ static void parse_status_line(struct pmp_scan *line, struct pmp_status_file *sta
 		parse_ids(line, &status->gid, &status->egid);
 	else if (is_field(line, "NSpid:"))
 		parse_ns_pids(line, status);
+	else if (is_field(line, "CoreDumping:"))
+		status->dumping = pmp_scan_i64(line, &value) && value;
 	else if (is_field(line, "CapPrm:"))
 		pmp_scan_hex(line, &status->cap_permitted);
 	else if (is_field(line, "CapEff:"))

@@ -51,7 +51,8 @@ struct pmp_status_file {
 	pid_t ns_pid;			 /* innermost pid (NSpid's last) */
 	uint64_t voluntary, involuntary; /* context switches */
 	uint64_t cap_permitted, cap_effective, cap_bounding;
-	char state; /* '?' unknown */
+	char state;   /* '?' unknown */
+	bool dumping; /* a core file is being written */
 };
 /* False: not the text of a status file. */
 bool pmp_status_parse(const char *text, size_t length, struct pmp_status_file *status);

@@ -20,9 +20,11 @@
 #include "base/scan.h"
 
 #define LIST_PASSES 4
-#define PATH_SIZE 32	  /* "task/TID" */
-#define PF_IO_WORKER 0x10 /* from the kernel: an io_uring worker in the process */
-#define TEXT_SIZE 256	  /* syscall: 9 numbers of at most 18 characters */
+#define PATH_SIZE 32 /* "task/TID" */
+/* From the kernel: an io_uring worker in the process; one of KVM or vhost (Linux 6.4). */
+#define PF_IO_WORKER 0x10
+#define PF_USER_WORKER 0x4000
+#define TEXT_SIZE 256 /* syscall: 9 numbers of at most 18 characters */
 
 struct tid_list {
 	pid_t **tids;
@@ -168,7 +170,7 @@ int pmp_thread_inspect(const struct pmp_process *process, pid_t tid, bool no_wch
 		return pmp_proc_reason(-result);
 	memcpy(thread->name, stat.name, sizeof(thread->name));
 	thread->state = stat.state;
-	peek->worker = stat.flags & PF_IO_WORKER;
+	peek->worker = stat.flags & (PF_IO_WORKER | PF_USER_WORKER);
 	/* Its syscall file would show leftovers of the thread that created it. */
 	if (peek->worker)
 		thread->syscall = PMP_SYSCALL_NONE;
@@ -188,6 +190,7 @@ int pmp_thread_inspect_more(const struct pmp_process *process, pid_t tid,
 	if (result)
 		return pmp_proc_reason(-result);
 	peek->seccomp = status.seccomp;
+	peek->dumping = status.dumping;
 	peek->tgid = status.tgid;
 	peek->tracer = status.tracer;
 	peek->switches = status.voluntary + status.involuntary;

@@ -29,6 +29,7 @@ struct pmp_inspection {
 	uint64_t pc, sp; /* of a blocked thread, else 0 */
 	bool worker;	 /* a kernel worker within the process: it has no stack */
 	int seccomp;	 /* as in struct pmp_status_file */
+	bool dumping;	 /* likewise */
 	pid_t tgid, tracer;
 	uint64_t switches; /* times taken off a processor so far */
 };

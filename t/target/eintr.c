@@ -28,6 +28,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -365,6 +366,14 @@ static long call_write_pipe(void)
 	return write(pipe_end(1), bytes, sizeof bytes);
 }
 
+static long call_pwritev2(void)
+{
+	static char bytes[4 * CHUNK];
+	const struct iovec part = { bytes, sizeof bytes };
+
+	return pwritev2(pipe_end(1), &part, 1, -1, 0);
+}
+
 /* ---- sockets -------------------------------------------------------------------- */
 
 static long call_recv(void)
@@ -388,6 +397,26 @@ static long call_recvmmsg_timed(void)
 	struct mmsghdr message = { .msg_hdr = { .msg_iov = &part, .msg_iovlen = 1 } };
 
 	return recvmmsg(socket_end(SO_RCVTIMEO), &message, 1, 0, NULL);
+}
+
+/* Three of ten have come: a stop ends the call there. */
+static long call_recvmmsg(void)
+{
+	static char bytes[10][16];
+	struct iovec parts[10];
+	struct mmsghdr messages[10] = { 0 };
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds))
+		target_die("socketpair");
+	for (int i = 0; i < 10; i++) {
+		parts[i] = (struct iovec){ bytes[i], sizeof bytes[i] };
+		messages[i].msg_hdr =
+			(struct msghdr){ .msg_iov = &parts[i], .msg_iovlen = 1 };
+		if (i < 3 && send(fds[1], "x", 1, 0) != 1)
+			target_die("send");
+	}
+	return recvmmsg(fds[0], messages, 10, 0, NULL);
 }
 
 static long call_send_timed(void)
@@ -487,7 +516,7 @@ static long call_io_uring_enter(void)
 static struct kind {
 	const char *name; /* of the thread, too: 15 bytes */
 	call *function;
-	bool is_write; /* gives less than it was asked for when disturbed */
+	bool is_write; /* gives less than was asked for when disturbed */
 	atomic_uint interrupted, shortened, ended;
 	atomic_bool missing;
 } kinds[] = {
@@ -527,8 +556,10 @@ static struct kind {
 	{ .name = "open_fifo", .function = call_open_fifo },
 	{ .name = "splice", .function = call_splice },
 	{ .name = "write_pipe", .function = call_write_pipe, .is_write = true },
+	{ .name = "pwritev2", .function = call_pwritev2, .is_write = true },
 	{ .name = "recv", .function = call_recv },
 	{ .name = "recv_timed", .function = call_recv_timed },
+	{ .name = "recvmmsg", .function = call_recvmmsg, .is_write = true },
 	{ .name = "recvmmsg_timed", .function = call_recvmmsg_timed },
 	{ .name = "send_timed", .function = call_send_timed },
 	{ .name = "accept", .function = call_accept },
