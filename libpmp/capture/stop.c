@@ -457,8 +457,9 @@ static void read_held(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 		request->sys_errno = -r;
 		return;
 	}
-	if (!stopper->options->no_restart && request->status >> 16 == PTRACE_EVENT_STOP &&
-	    !PMP_FAULT("no-repair"))
+	request->restarted =
+		!stopper->options->no_restart &&
+		request->status >> 16 == PTRACE_EVENT_STOP && !PMP_FAULT("no-repair") &&
 		pmp_user_regs_restart(request->tid, &request->user, &request->call);
 	copy_ranges(stopper, maps, request);
 	if (PMP_FAULT("hold-long"))

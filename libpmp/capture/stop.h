@@ -55,6 +55,7 @@ struct pmp_stop_request {
 	struct pmp_syscall_file call; /* right before the stop; number -1: unknown */
 	uint64_t tls;
 	uint64_t stopped; /* ns from stop to release */
+	bool restarted;	  /* the call that the stop interrupted starts over */
 
 	/* state of stop.c */
 	int phase;

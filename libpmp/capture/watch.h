@@ -59,6 +59,7 @@ struct pmp_watch {
 	struct pmp_raw_frame *frames; /* thread.frame_count of them */
 	size_t frame_capacity;
 	struct pmp_dead_end dead_end; /* of its last stop in a call */
+	uint64_t spared;	      /* it must not be stopped before this time */
 	/* Number of the last capture that found the holder of what it waits for asleep
 	 * with the stack of that sample. */
 	uint64_t held;
