@@ -40,9 +40,10 @@ struct sampling {
 	struct pace pace;
 	uint64_t paused_since;
 	bool paused, finish, told_behind;
-	bool waiting; /* for the command's exec: see begin_command() */
-	int exec_fd;  /* hangs up at that exec; -1: none */
-	size_t late;  /* threads that were asked to stop and have not yet */
+	bool waiting;	   /* for the command's exec: see begin_command() */
+	int exec_fd;	   /* hangs up at that exec; -1: none */
+	size_t late;	   /* threads that were asked to stop and have not yet */
+	uint64_t released; /* when they were last looked at during a capture */
 	struct hold_timer hold_timer;
 	uint64_t stopped; /* ns, in the last snapshot */
 	uint64_t threads;

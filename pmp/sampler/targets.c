@@ -100,17 +100,37 @@ void targets_drop_ended(struct sampling *sampling, struct watched *watched,
 	drop(sampling, watched);
 }
 
+/* A thread that stops late must not stay stopped while much is read for a capture. */
+static void release_late(struct sampling *sampling)
+{
+	const uint64_t now = now_ns();
+
+	if (now - sampling->released < NS_PER_MS)
+		return;
+	sampling->released = now;
+	for (size_t i = 0; i < sampling->count; i++) {
+		if (sampling->watched[i].target)
+			pmp_target_reap(sampling->watched[i].target);
+	}
+}
+
+static void goes_on(struct sampling *sampling)
+{
+	events_beat(sampling);
+	release_late(sampling);
+}
+
 static bool want_thread(void *arg, pid_t tid, const char *name)
 {
 	struct sampling *sampling = arg;
 
-	events_beat(sampling);
+	goes_on(sampling);
 	return options_want(sampling->options, tid, name);
 }
 
 static void still_alive(void *arg)
 {
-	events_beat(arg);
+	goes_on(arg);
 }
 
 static bool wants_peers(const struct options *options)
