@@ -185,6 +185,11 @@ struct pmp_target_options {
 	 * struct pmp_found_process. If the pid has been reused, opening fails with
 	 * PMP_ESRCH. 0: any process with this pid. */
 	uint64_t started;
+	/* The program's handler of SIGCHLD calls pmp_target_sigchld(). Without that, a
+	 * target with several threads that executes another program during a stop may wait
+	 * for this process, which waits for the target (PTRACE_SEIZE waits for an execve(),
+	 * and that until this process has been told of the end of seized threads). */
+	bool handles_sigchld;
 };
 
 /* The module of the kernel's functions. The kernel hides their addresses, so
@@ -230,6 +235,13 @@ void pmp_target_look_for_peers(struct pmp_target *target);
  * Returns the number of threads of the target still awaited.
  */
 size_t pmp_target_reap(struct pmp_target *target);
+
+/**
+ * For a handler of SIGCHLD, see handles_sigchld in struct pmp_target_options: takes the
+ * reports of threads that have exited while this thread waits in PTRACE_SEIZE.
+ * Async-signal-safe.
+ */
+void pmp_target_sigchld(void);
 
 /**
  * Sleep for ns nanoseconds, and call pmp_target_reap() as often as needed meanwhile: for

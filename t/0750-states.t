@@ -127,15 +127,24 @@ check_gone() {
 	refused 3 "no such process: $gone" "a process that is no more" "$gone"
 }
 
-# sample_execer OPTION...: a thread that executes while others are seized can hold pmp up in
-# the kernel until it is shot by its own supervisor, which keeps what there is.
+# sample_execer OPTION...: the kernel does not let pmp seize a thread while another one
+# executes, and that waits for the end of those that are seized.
 sample_execer() {
 	timeout 60 "$PMP" -f folded --no-symbols -i 1ms "$@" -p "$target_pid" \
 		-o out.folded 2>err
 	status=$?
-	[ "$status" -eq 0 ] || grep -q 'held a thread for more than a second' err
-	test_result $? "a program that executes itself ($who), $*" && return
+	test_result "$status" "a program that executes itself ($who), $*" && return
 	diag "status $status: $(tail -n 5 err)"
+}
+
+# Without the reports of those that have ended, both wait for each other sooner or later.
+waits_for_exec() {
+	for _ in $(seq 10); do
+		PMP_FAULT=exec-waits timeout 60 "$PMP_FAULTY" -f folded --no-symbols -i 1ms --stop=all \
+			--max-cpu 100 -n 2000 -p "$target_pid" -o out.folded 2>err
+		grep -q 'held a thread for more than a second' err && return
+	done
+	return 1
 }
 
 # open_execer TIMES: opened at any moment of an exec
@@ -152,13 +161,16 @@ check_exec() {
 	for who in leader thread; do
 		start_target execer "$who"
 		sample_execer -n 300
-		sample_execer -n 100 --stop=all
+		sample_execer -n 1000 --stop=all
 		open_execer 100
 		wait_for "untouched $target_pid"
 		verdict "it goes on doing so"
 		executed=$(awk '/^executed/ { print $2 }' "$target_out")
 		ok "[ ${executed:-0} -ge 10 ]" "${executed:-no} times"
 	done
+	start_target execer thread
+	ok waits_for_exec "planted fault: seizing a thread waits for an exec that waits for it"
+	stop_process "$target_pid"
 }
 
 # Threads of the target that have ended and wait for pmp to take note.

@@ -75,8 +75,9 @@ struct pmp_stopper {
 	bool foreign_sigchld; /* ... not for a stop */
 	enum waking waking;
 	bool overslept; /* no SIGCHLD ended the last nap, although one should have */
-	struct pmp_scheduling usual; /* scheduling when not raised */
-	bool may_raise;		     /* the scheduling priority, until refused */
+	volatile sig_atomic_t handled; /* one that a handler took would have ended it */
+	struct pmp_scheduling usual;   /* scheduling when not raised */
+	bool may_raise;		       /* the scheduling priority, until refused */
 	bool raised;
 	bool may_spin;	    /* there is another processor for the thread to stop on */
 	uint64_t woken;	    /* when the last nap ended */
@@ -90,6 +91,13 @@ static _Thread_local struct pmp_stopper *closed;
 static pthread_key_t closed_key;
 static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
 static bool closed_has_key;
+
+/* While PTRACE_SEIZE may block; NULL: it does not. */
+static _Thread_local struct {
+	struct pmp_stopper *volatile stopper;
+	const struct pmp_stop_request *requests;
+	size_t count;
+} seizing;
 
 /* ---- life ----------------------------------------------------------------- */
 
@@ -288,7 +296,9 @@ static void nap(struct pmp_stopper *stopper)
 	siginfo_t info;
 
 	stopper->overslept = false;
-	if (stopper->options->keep_sigchld)
+	if (stopper->handled)
+		stopper->handled = 0;
+	else if (stopper->options->keep_sigchld)
 		nanosleep(&time, NULL);
 	else if (sigtimedwait(&stopper->sigchld, &info, &time) == SIGCHLD)
 		take_sigchld(stopper, &info);
@@ -386,6 +396,50 @@ static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *requ
 		close(fd);
 }
 
+/* Take the report of its end; one of a stop is left. */
+static void take_end(pid_t tid)
+{
+	siginfo_t info;
+
+	waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+}
+
+void pmp_target_sigchld(void)
+{
+	struct pmp_stopper *stopper = seizing.stopper;
+	const int before = errno;
+
+	if (!stopper || PMP_FAULT("exec-waits"))
+		return;
+	stopper->handled = 1;
+	for (size_t i = 0; i < seizing.count; i++)
+		if (seizing.requests[i].phase == WAITING)
+			take_end(seizing.requests[i].tid);
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (stopper->pending[i].phase == WAITING)
+			take_end(stopper->pending[i].tid);
+	errno = before;
+}
+
+/*
+ * An execve() of the target makes PTRACE_SEIZE wait until it is done, and itself waits for
+ * the other threads to end. Those that are seized have ended only when we have taken their
+ * reports: so a handler does that, after which the kernel tries again.
+ */
+static bool attach(struct pmp_stopper *stopper, pid_t tid)
+{
+	bool attached;
+
+	if (!stopper->options->handles_sigchld)
+		return ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0;
+	seizing.stopper = stopper;
+	pthread_sigmask(SIG_UNBLOCK, &stopper->sigchld, NULL);
+	attached = ptrace(PTRACE_SEIZE, tid, NULL, NULL) == 0;
+	pthread_sigmask(SIG_BLOCK, &stopper->sigchld, NULL);
+	seizing.stopper = NULL;
+	return attached;
+}
+
 static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 {
 	bool ours;
@@ -399,7 +453,7 @@ static void seize(struct pmp_stopper *stopper, struct pmp_stop_request *request)
 		kill(request->tid, SIGSTOP);
 	if (PMP_FAULT("no-repair"))
 		usleep(300); /* long enough for a running thread to go to sleep */
-	if (ptrace(PTRACE_SEIZE, request->tid, NULL, NULL) < 0) {
+	if (!attach(stopper, request->tid)) {
 		request->sys_errno = errno;
 		request->result = errno == ESRCH ? PMP_REQUEST_GONE : PMP_REQUEST_REFUSED;
 		return;
@@ -627,6 +681,8 @@ static bool reserve_pending(struct pmp_stopper *stopper, size_t count)
 
 static void prepare(struct pmp_stop_request *requests, size_t count, bool no_memory)
 {
+	seizing.requests = requests;
+	seizing.count = count;
 	for (size_t i = 0; i < count; i++) {
 		requests[i].phase = no_memory ? OVER : NEW;
 		requests[i].result = PMP_REQUEST_FAILED;

@@ -414,6 +414,21 @@ static void isolate(struct sampling *sampling, pid_t front)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
+static void on_sigchld(int number)
+{
+	(void)number;
+	pmp_target_sigchld();
+}
+
+/* Blocked but while a thread is being seized. */
+static void handle_sigchld(void)
+{
+	struct sigaction action = { .sa_handler = on_sigchld };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGCHLD, &action, NULL);
+}
+
 void process_raise_limit(void)
 {
 	struct rlimit limit;
@@ -475,6 +490,7 @@ void process_run(struct sampling *sampling, const struct sampler_targets *target
 	pid_t adopter = options->command ? front : 0;
 
 	isolate(sampling, front);
+	handle_sigchld();
 	/* The sampler keeps a descriptor open for each thread. */
 	process_raise_limit();
 	keep_heap();

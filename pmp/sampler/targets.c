@@ -175,6 +175,7 @@ static int open_target(struct sampling *sampling, struct watched *watched,
 		.alive_arg = sampling,
 		.recorder = sampling->recorder,
 		.started = watched->started,
+		.handles_sigchld = true,
 	};
 
 	/* A stopped front would block the sampler as well. */
