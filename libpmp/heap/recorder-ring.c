@@ -33,10 +33,13 @@ bool ring_has_reader(uint64_t now)
 void ring_wait_to_be_read(void)
 {
 	static const uint32_t never;
+	static uint64_t known; /* a shell may try all of PATH */
 	const struct pmp_heap_header *header = recorder.header;
 	const uint64_t head = __atomic_load_n(&header->head, __ATOMIC_RELAXED);
 	uint64_t last = 0; /* heartbeat of the call in which everything was read */
 
+	if (__atomic_exchange_n(&known, head, __ATOMIC_RELAXED) == head)
+		return;
 	for (unsigned i = 0; i < READ_WAITS_MOST && ring_has_reader(now_coarse()); i++) {
 		const uint64_t beat =
 			__atomic_load_n(&header->heartbeat, __ATOMIC_ACQUIRE);
