@@ -477,6 +477,56 @@ static void test_processes(void)
 	pmp_profile_free(profile);
 }
 
+/* A snapshot in which the process has no thread left. */
+static void add_last_breath(struct pmp_profile *profile, pid_t pid)
+{
+	struct pmp_sample *sample = pmp_sample_new();
+
+	if (!sample)
+		abort();
+	sample->pid = pid;
+	snprintf(sample->name, sizeof(sample->name), "server");
+	sample->time = 1010 * FAKE_S;
+	fake_add(profile, sample);
+}
+
+/* When a target ends its threads go with the next snapshot; of the last one they stay. */
+static void test_ended(void)
+{
+	struct pmp_profile *profile;
+	struct view view;
+
+	fake_deadlock = true;
+	profile = fake_run(2);
+	fake_view(&view, profile);
+	fake_type(&view, "4");
+	is_int(view.model.list.order_count, 142, "the threads of two processes");
+	pmp_profile_forget(profile, 4100);
+	fake_add(profile, fake_server(5100, 20, FAKE_S / 10));
+	fake_deadlock = false;
+	view_refresh(&view);
+	is_int(view.model.list.order_count, 71, "one has ended: those of the other");
+	pmp_profile_forget(profile, 5100);
+	pmp_profile_forget(profile, 5100);
+	view_refresh(&view);
+	is_int(view.model.list.order_count, 71, "all have ended: the view stays");
+	fake_type(&view, "5");
+	is_int(lock_row(&view.model, model_row(&view.model, 0))->rank, LOCK_ROW_DEADLOCK,
+	       "so does the deadlock");
+	ok(strstr(fake_screen(&view, 24, 120), "5167") != NULL, "and who holds a lock");
+	add_last_breath(profile, 6100);
+	fake_type(&view, "4");
+	view_refresh(&view);
+	is_int(view.model.list.order_count, 0, "until there is another snapshot");
+	ok(strstr(fake_screen(&view, 24, 80), "Nothing to show") != NULL,
+	   "no filter is blamed for it");
+	fake_type(&view, "ox\r");
+	ok(strstr(fake_screen(&view, 24, 80), "Nothing passes the filters; Esc") != NULL,
+	   "unless there is one");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static void test_asking(struct view *view)
 {
 	fake_type(view, "+");
@@ -841,6 +891,7 @@ int main(void)
 	test_event();
 	test_lock_rows();
 	test_processes();
+	test_ended();
 	test_keys();
 	test_settings();
 	test_words();

@@ -163,6 +163,28 @@ static int begin_sample(struct pmp_live *live, const struct pmp_sample *sample,
 	return 0;
 }
 
+/* Its threads are gone: they must not appear as present. */
+static void drop_last(struct pmp_live *live, pid_t pid)
+{
+	const struct pmp_process_key key = { .pid = pid };
+	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
+	struct pmp_counted_process *process;
+
+	pmp_live_drop_peers(live, &pid);
+	if (id == PMP_INTERN_NONE)
+		return;
+	process = &live->processes[id];
+	process->last = (struct pmp_sample_info){ .size = sizeof(process->last) };
+	process->deadlocks = 0;
+	process->ended = false;
+}
+
+static void drop_ended(struct pmp_live *live)
+{
+	while (live->ended_pid_count)
+		drop_last(live, live->ended_pids[--live->ended_pid_count]);
+}
+
 /* Count the sample itself, in its process and in the windows. */
 static void end_sample(struct pmp_live *live, const struct pmp_sample *sample,
 		       uint32_t process)
@@ -188,8 +210,10 @@ int pmp_live_add(struct pmp_live *live, const struct pmp_sample *sample,
 	const struct pmp_process_key key = { .pid = sample->pid };
 	uint32_t process;
 	uint64_t passed = 0;
-	int code = begin_sample(live, sample, symbolizer);
+	int code;
 
+	drop_ended(live);
+	code = begin_sample(live, sample, symbolizer);
 	if (code)
 		return code;
 	process = pmp_live_find_process(live, &key);
@@ -211,13 +235,17 @@ void pmp_live_forget(struct pmp_live *live, pid_t pid)
 	const struct pmp_process_key key = { .pid = pid };
 	uint32_t id = pmp_intern_find(live->process_keys, &key, sizeof(key));
 
-	pmp_live_drop_peers(live, &pid);
 	pmp_wait_histories_drop(&live->histories, pid);
 	pmp_history_forget(live->past, pid);
-	/* Its threads are gone: they must not appear as present. */
-	if (id == PMP_INTERN_NONE)
+	if (id != PMP_INTERN_NONE && live->processes[id].ended)
 		return;
-	live->processes[id].last =
-		(struct pmp_sample_info){ .size = sizeof(struct pmp_sample_info) };
-	live->processes[id].deadlocks = 0;
+	/* What it did last stays to be seen if this is the end of all. */
+	if (id == PMP_INTERN_NONE ||
+	    PMP_RESERVE(&live->ended_pids, &live->ended_pid_capacity,
+			live->ended_pid_count + 1)) {
+		drop_last(live, pid);
+		return;
+	}
+	live->processes[id].ended = true;
+	live->ended_pids[live->ended_pid_count++] = pid;
 }

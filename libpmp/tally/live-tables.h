@@ -39,6 +39,7 @@ struct pmp_counted_process {
 	} before[PMP_WINDOW_COUNT];	/* before each window */
 	struct pmp_sample_info last;
 	size_t deadlocks; /* in the last sample */
+	bool ended;	  /* it is in ended_pids */
 };
 
 struct pmp_counted_thread {
@@ -136,6 +137,9 @@ struct pmp_live {
 	size_t process_count, process_capacity;
 	struct pmp_intern *process_keys, *thread_keys, *stack_keys, *counter_keys;
 	struct pmp_intern *calls; /* system calls of saved profiles, or NULL */
+	/* Processes that have ended since the last sample: the next one drops theirs. */
+	pid_t *ended_pids;
+	size_t ended_pid_count, ended_pid_capacity;
 	struct pmp_counted_thread *threads;
 	size_t thread_count, thread_capacity;
 	size_t ended_count; /* of these, rows of merged threads that have ended */

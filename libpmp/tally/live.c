@@ -64,6 +64,7 @@ void pmp_live_free(struct pmp_live *live)
 	pmp_live_drop_peers(live, NULL);
 	free(live->peers);
 	free(live->processes);
+	free(live->ended_pids);
 	free(live->threads);
 	free(live->counters);
 	free(live->waits);

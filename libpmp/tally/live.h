@@ -33,7 +33,8 @@ const struct pmp_outside *pmp_live_find_outside(const struct pmp_live *live,
 						const struct pmp_wait **wait);
 /* Count an entry of a saved profile; everything is copied. 0 or PMP_ENOMEM. */
 int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry);
-/* A process has ended. */
+/* A process has ended. Its threads are present until the next sample, of any process: when
+ * all have ended, the last state stays. */
 void pmp_live_forget(struct pmp_live *live, pid_t pid);
 /* Memory used by all tables, in bytes. */
 uint64_t pmp_live_size(const struct pmp_live *live);

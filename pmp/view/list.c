@@ -70,8 +70,13 @@ static const char *nothing_text(const struct model *model)
 	bool filtered = model->frames.filter || model->focused || model->threads.filter ||
 			model->settings.idle != PMP_IDLE_SHOWN;
 
-	return filtered || !nothing ? "Nothing passes the filters; Esc clears them"
-				    : nothing;
+	if (filtered)
+		return "Nothing passes the filters; Esc clears them";
+	if (nothing)
+		return nothing;
+	return pmp_filter_is_active(model->filter)
+		       ? "Nothing passes the filters that pmp was given"
+		       : "Nothing to show";
 }
 
 /* How much of a text fits in a line of this width: up to its end, or to a blank. */
