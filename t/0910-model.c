@@ -402,6 +402,53 @@ static void test_saved_lock(void)
 	pmp_profile_free(profile);
 }
 
+static void count_between(struct pmp_profile *profile, pid_t tid)
+{
+	const struct pmp_entry entry = {
+		.pid = 4100,
+		.process = "server",
+		.tid = tid,
+		.thread = "short",
+		.state = '?',
+		.syscall = "",
+		.wchan = "",
+		.reason = "",
+		.end = PMP_END_BETWEEN,
+		.cpu = FAKE_S,
+	};
+
+	if (pmp_profile_count(profile, &entry))
+		abort();
+}
+
+/* A thread that no snapshot found has a stack of its own, which says so. */
+static void test_saved_between(void)
+{
+	struct pmp_profile_options options = { .size = sizeof(options),
+					       .live = true,
+					       .details = true };
+	struct pmp_profile *profile = NULL;
+	struct view view;
+	const char *screen;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	count_between(profile, 4101);
+	count_between(profile, 4102);
+	fake_count(profile, 4102, "short", 'S', "poll", 1, FAKE_SAVED(POLL, MAIN));
+	count_between(profile, 4102);
+	fake_view_saved(&view, profile);
+	is_int(view.model.list.order_count, 1, "no find, no row of stacks");
+	fake_type(&view, "4");
+	is_int(view.model.list.order_count, 2, "but one of threads");
+	screen = fake_screen(&view, 24, 120);
+	ok(strstr(screen, "[ran between snapshots]") && !strstr(screen, "[evicted]"),
+	   "which tells that it ran between snapshots");
+	ok(strstr(screen, "poll<main") != NULL, "if it was ever found: how");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static const char *kind_of(const struct view *view)
 {
 	const struct view_row *row = model_row(&view->model, 0);
@@ -888,6 +935,7 @@ int main(void)
 	test_modules();
 	test_states();
 	test_saved_lock();
+	test_saved_between();
 	test_event();
 	test_lock_rows();
 	test_processes();

@@ -123,7 +123,8 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	if (like.thread == PMP_INTERN_NONE)
 		return PMP_ENOMEM;
 	add_times(&live->threads[like.thread], entry);
-	if (!entry->count)
+	/* Without a count it matters only as what the thread did, if nothing better is known. */
+	if (!entry->count && live->threads[like.thread].counter != PMP_INTERN_NONE)
 		return 0;
 	like.stack = pmp_live_find_stack(live, &stack, entry->locations);
 	if (like.stack == PMP_INTERN_NONE)
