@@ -449,6 +449,48 @@ static void test_saved_between(void)
 	pmp_profile_free(profile);
 }
 
+/* Of a profile that counts something else: amounts are no numbers of threads or waits. */
+static void test_saved_amount(void)
+{
+	struct pmp_profile_options options = {
+		.size = sizeof(options), .live = true, .details = true, .waits = true
+	};
+	const struct pmp_metadata metadata = { .command = "",
+					       .host = "",
+					       .sample_type = { "cpu", "nanoseconds" } };
+	const struct pmp_profile_info info = { .samples = 10, .stacks = 11 * FAKE_S };
+	struct pmp_profile *profile = NULL;
+	struct view view;
+	const char *screen;
+
+	if (pmp_profile_new(&options, NULL, &profile, NULL))
+		abort();
+	fake_count(profile, 4101, "conn-1", 'S', "poll", 9 * FAKE_S,
+		   FAKE_SAVED(POLL, MAIN));
+	fake_count(profile, 4101, "conn-1", 'S', "futex", 2 * FAKE_S,
+		   FAKE_SAVED(LLL, MUTEX));
+	if (pmp_profile_join(profile, &info, &metadata))
+		abort();
+	fake_view_saved(&view, profile);
+	screen = fake_screen(&view, 24, 100);
+	ok(strstr(screen, "  81.8        9s S  conn-N         poll") != NULL,
+	   "seconds are no threads");
+	fake_type(&view, "%");
+	screen = fake_screen(&view, 24, 100);
+	ok(strstr(screen, "  81.8        9s S ") != NULL, "%% does nothing");
+	is_str(view.message, "The profile counts cpu, not threads", "and says why");
+	view.model.settings.average = true; /* as saved for the next view */
+	view_refresh(&view);
+	screen = fake_screen(&view, 24, 100);
+	ok(strstr(screen, "  81.8        9s S ") && strstr(screen, "     % "),
+	   "nor does the setting");
+	fake_type(&view, "5");
+	screen = fake_screen(&view, 24, 100);
+	ok(strstr(screen, "\n    -      - ") != NULL, "they are no numbers of waits");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 static const char *kind_of(const struct view *view)
 {
 	const struct view_row *row = model_row(&view->model, 0);
@@ -936,6 +978,7 @@ int main(void)
 	test_states();
 	test_saved_lock();
 	test_saved_between();
+	test_saved_amount();
 	test_event();
 	test_lock_rows();
 	test_processes();

@@ -125,8 +125,7 @@ bool has_chain(struct model *model, const struct search *search,
 static void share(const struct model *model, uint64_t count, double average, char *buffer,
 		  size_t size)
 {
-
-	if (model->settings.average)
+	if (model_shows_average(model))
 		snprintf(buffer, size, average >= 100 ? "%.0f" : "%.1f", average);
 	else
 		snprintf(buffer, size, "%.1f",

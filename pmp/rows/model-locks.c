@@ -100,7 +100,8 @@ static bool add_counter(struct model *model, const struct pmp_live_counter *coun
 		if (model->saved)
 			more->lock = (uint32_t)counter->lock;
 	}
-	row->count += model->saved ? counter->count : 0;
+	/* An amount of something else is no number of waits. */
+	row->count += model->saved && !*model->unit ? counter->count : 0;
 	return true;
 }
 

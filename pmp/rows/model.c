@@ -195,6 +195,16 @@ enum pmp_window model_window(const struct model *model)
 	return model->file ? PMP_WINDOW_START : (enum pmp_window)model->settings.window;
 }
 
+bool model_has_average(const struct model *model)
+{
+	return !*model->unit;
+}
+
+bool model_shows_average(const struct model *model)
+{
+	return model->settings.average && model_has_average(model);
+}
+
 /* ---- making rows ------------------------------------------------------------- */
 
 struct view_row *model_add_row(struct model *model, uint64_t identity)

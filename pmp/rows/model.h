@@ -28,6 +28,10 @@ void model_free_census(struct model *model);
 
 /** The window of time to count. */
 enum pmp_window model_window(const struct model *model);
+/** Does a count tell how many threads there were on average? Bytes and times do not. */
+bool model_has_average(const struct model *model);
+/** Are averages shown instead of shares? */
+bool model_shows_average(const struct model *model);
 /** Show only what passes this filter, which is borrowed. Call it once, before anything is
  * shown. The filter for frames starts with its focus. */
 void model_set_filter(struct model *model, const struct pmp_filter *filter);

@@ -74,7 +74,7 @@ bool view_type_has_column(const struct model *model, const struct column *column
 
 const char *view_type_title(const struct model *model, const struct column *column)
 {
-	if (model->settings.average && column->averaged)
+	if (column->averaged && model_shows_average(model))
 		return column->averaged;
 	if (model->settings.inverted && column->inverted)
 		return column->inverted;

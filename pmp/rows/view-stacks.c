@@ -12,6 +12,7 @@
 static void text_threads(const struct model *model, const struct view_row *row,
 			 char *buffer, size_t size)
 {
+	const bool many = row->average >= 1.5 && model_has_average(model);
 	int n;
 
 	/* Profiles of other programs have no threads. */
@@ -19,14 +20,14 @@ static void text_threads(const struct model *model, const struct view_row *row,
 		snprintf(buffer, size, "-");
 		return;
 	}
-	if (row->average >= 1.5)
+	if (many)
 		n = snprintf(NULL, 0, "x%.0f", row->average);
 	else
 		n = 0;
 	n = (int)size <= 15 ? 0 : 14 - n - (n > 0) - row->groups;
 	snprintf(buffer, size, "%.*s%s", n > 0 ? n : 0, model_name(model, row->group),
 		 row->groups ? "+" : "");
-	if (row->average >= 1.5) {
+	if (many) {
 		int length = 0;
 
 		while (buffer[length])

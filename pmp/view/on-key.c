@@ -281,7 +281,13 @@ void on_window(struct view *view)
 void on_share(struct view *view)
 {
 	struct settings *settings = &view->model.settings;
+	char type[64];
 
+	if (!model_has_average(&view->model)) {
+		view_say(view, "The profile counts %s, not threads",
+			 pmp_escape(view->metadata.type, type, sizeof(type)));
+		return;
+	}
 	settings->average ^= true;
 	view_refresh(view);
 }
