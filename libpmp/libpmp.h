@@ -805,6 +805,7 @@ struct pmp_profile_metadata {
 	/* What is counted, as a saved profile says, raw bytes: "inuse_space" in "bytes";
 	 * both "": stacks. */
 	const char *type, *unit;
+	bool guessed; /* the number of snapshots: a saved profile does not record it */
 };
 /** Fill *metadata, whose size is given. Strings are borrowed until more is counted. */
 void pmp_profile_describe(const struct pmp_profile *profile,

@@ -232,6 +232,35 @@ static void test_texts(void)
 	saved_free(&again);
 }
 
+/* Other programs do not record how many snapshots there were: nothing is said of them. */
+static void test_guessed(void)
+{
+	static const struct {
+		const char *format, *text;
+	} guessed[] = {
+		{ "flat", "flat profile: 1000001 stacks, 0.00 s\n" },
+		{ "callgraph", "call graph: 1000001 stacks, 0.00 s\n" },
+		{ "threads", "threads: 1000001 stacks, 0.00 s\n" },
+		{ "svg", "y=\"40\">1,000,001 stacks</text>" },
+		{ "json", "{\"time_ns\":0,\"duration_ns\":0," },
+	};
+	struct saved saved = new_saved(NULL);
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
+
+	read_file(&saved, "samples/count cpu/nanoseconds", "cpu", NULL);
+	pmp_profile_describe(saved.profile, &metadata);
+	ok(metadata.guessed, "the number of snapshots is not recorded");
+	for (size_t i = 0; i < sizeof(guessed) / sizeof(*guessed); i++) {
+		struct pmp_buf buf = saved_write(&saved, guessed[i].format, NULL);
+
+		if (!ok(strstr(buf.data, guessed[i].text) != NULL, "%s: nor written",
+			guessed[i].format))
+			diag("%s", buf.data);
+		pmp_buf_free(&buf);
+	}
+	saved_free(&saved);
+}
+
 /* What is in use is what it is, whoever has used more. */
 static void test_scale(void)
 {
@@ -279,6 +308,7 @@ int main(void)
 	test_choice();
 	test_refusals();
 	test_texts();
+	test_guessed();
 	test_scale();
 	test_hostile();
 	return done_testing();

@@ -94,6 +94,14 @@ like "$(notes --diff foreign.pb new.pb.gz)" \
 	"a profile of another program"
 like "$(notes --diff new.pb.gz foreign.pb)" '^pmp: this profile does not record' \
 	"on the other side"
+like "$("$PMP" -q -f html --diff foreign.pb new.pb.gz)" '^"base":\{"stacks":40,"to":' \
+	"a page does not tell it either"
+like "$("$PMP" -v --stats -f folded -o /dev/null foreign.pb 2>&1 | tr '\n' ';')" \
+	'wrote /dev/null: .*\), [0-9.]+ s, 40 stacks, stopped .*;pmp: stacks: 40, distinct: ' \
+	"nor does the log"
+like "$("$PMP" -v -f folded --sample-type cpu -o /dev/null new.pb.gz 2>&1)" \
+	'wrote /dev/null: .*\), 12 snapshots in [0-9.]+ s, cpu [0-9.]+[a-z]*s, stopped ' \
+	"which tells of CPU time as that"
 demo=$target_pid
 start_target sleeper 2
 "$PMP" -q -o sleeper.pb.gz -n 12 -i 20ms -p "$target_pid"

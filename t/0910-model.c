@@ -449,6 +449,27 @@ static void test_saved_between(void)
 	pmp_profile_free(profile);
 }
 
+/* A guessed number of snapshots, as for files of other programs, is not shown. */
+static void test_saved_guessed(void)
+{
+	struct pmp_profile *profile = fake_saved();
+	struct view view;
+
+	fake_view_saved(&view, profile);
+	ok(strstr(fake_screen(&view, 24, 120), "100 snapshots") != NULL,
+	   "the number of snapshots");
+	view.metadata.guessed = view.model.guessed = true;
+	ok(!strstr(fake_screen(&view, 24, 120), "snapshots"), "if it is known");
+	ok(strstr(fake_screen(&view, 24, 120), "saved profile  500 stacks") != NULL,
+	   "else only that of stacks");
+	fake_type(&view, "%");
+	is_str(view.message, "The file does not tell how many snapshots there were",
+	       "so there is none of threads");
+	ok(!view.model.settings.average, "which %% would show");
+	view_free(&view);
+	pmp_profile_free(profile);
+}
+
 /* Of a profile that counts something else: amounts are no numbers of threads or waits. */
 static void test_saved_amount(void)
 {
@@ -979,6 +1000,7 @@ int main(void)
 	test_saved_lock();
 	test_saved_between();
 	test_saved_amount();
+	test_saved_guessed();
 	test_event();
 	test_lock_rows();
 	test_processes();

@@ -929,6 +929,7 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	all.host = known.host;
 	all.type = known.sample_type.type;
 	all.unit = known.sample_type.unit;
+	all.guessed = known.guessed;
 	pmp_sized_give(metadata, &all, sizeof(all));
 }
 

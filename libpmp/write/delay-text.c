@@ -40,11 +40,14 @@ static void put_head(struct pmp_out *out, const struct pmp_delays *delays,
 		pmp_version(),
 		of == PMP_DELAYS_OF_WAITERS ? "those that waited"
 					    : "those that held them");
-	if (delays->samples)
-		pmp_buf_printf(buf,
-			       "# %" PRIu64 " samples of waiting threads, in %" PRIu64
-			       " snapshots\n",
-			       delays->samples, report->totals.samples);
+	if (delays->samples) {
+		pmp_buf_printf(buf, "# %" PRIu64 " samples of waiting threads",
+			       delays->samples);
+		if (!report->metadata.guessed)
+			pmp_buf_printf(buf, ", in %" PRIu64 " snapshots",
+				       report->totals.samples);
+		pmp_buf_putc(buf, '\n');
+	}
 	if (report->totals.evicted)
 		pmp_buf_printf(buf,
 			       "# %" PRIu64 " stacks were evicted (--max-memory): their "

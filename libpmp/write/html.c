@@ -77,15 +77,17 @@ static const char *title_of(const struct pmp_paths *paths,
 					 : "nothing was sampled";
 }
 
-/* ,"base":{"stacks":16,"snapshots":2,"to":1,"from":2} */
+/* ,"base":{"stacks":16,"snapshots":2,"to":1,"from":2}; no snapshots: not recorded */
 static void add_base(struct pmp_buf *buf, const struct pmp_report *report)
 {
 	const struct pmp_profile_info *info = &report->base->totals;
 
-	pmp_buf_printf(buf,
-		       ",\n\"base\":{\"stacks\":%" PRIu64 ",\"snapshots\":%" PRIu64
-		       ",\"to\":%" PRIu64 ",\"from\":%" PRIu64 "}",
-		       info->stacks, info->samples, report->scale.to, report->scale.from);
+	pmp_buf_printf(buf, ",\n\"base\":{\"stacks\":%" PRIu64, info->stacks);
+	if (!report->base->metadata.guessed)
+		add_number(buf, "snapshots", info->samples);
+	add_number(buf, "to", report->scale.to);
+	add_number(buf, "from", report->scale.from);
+	pmp_buf_putc(buf, '}');
 }
 
 static void add_heading(struct pmp_buf *buf, const struct pmp_report *report,

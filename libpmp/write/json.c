@@ -445,8 +445,11 @@ static void begin_saved(struct pmp_buf *buf, const struct pmp_report *report)
 	const struct pmp_profile_info *info = &report->totals;
 	const struct pmp_metadata *metadata = &report->metadata;
 
-	pmp_buf_printf(buf, "{\"snapshots\":%" PRIu64, (uint64_t)info->samples);
-	add_number(buf, "time_ns", metadata->realtime);
+	pmp_buf_putc(buf, '{');
+	if (!metadata->guessed)
+		pmp_buf_printf(buf, "\"snapshots\":%" PRIu64 ",",
+			       (uint64_t)info->samples);
+	pmp_buf_printf(buf, "\"time_ns\":%" PRIu64, metadata->realtime);
 	add_number(buf, "duration_ns", metadata->duration);
 	add_number(buf, "stopped_ns", info->stopped);
 	add_number(buf, "longest_ns", info->stopped_max);

@@ -540,7 +540,7 @@ static void add_subtitle(struct pmp_buf *buf, struct picture *picture,
 	struct tm tm;
 	time_t seconds;
 
-	if (!*sample_type->type || !metadata->guessed) {
+	if (!metadata->guessed) {
 		add_grouped(buf, info->samples);
 		pmp_buf_puts(buf, info->samples == 1 ? " snapshot, " : " snapshots, ");
 	}

@@ -51,7 +51,7 @@ void pmp_table_seconds(struct pmp_buf *buf, int width, uint64_t time)
 
 /* "300 stacks in 30 snapshots, 2.90 s, host db1" */
 static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
-		       uint64_t stacks, bool guessed)
+		       uint64_t stacks)
 {
 	const struct pmp_profile_info *info = &report->totals;
 	const struct pmp_metadata *metadata = &report->metadata;
@@ -69,7 +69,7 @@ static void add_extent(struct pmp_buf *buf, const struct pmp_report *report,
 	}
 	if (!*metadata->sample_type.type)
 		pmp_buf_printf(buf, " stack%s", stacks == 1 ? "" : "s");
-	if (!guessed && !(*metadata->sample_type.type && metadata->guessed))
+	if (!metadata->guessed)
 		pmp_buf_printf(buf, " in %" PRIu64 " snapshot%s", (uint64_t)info->samples,
 			       info->samples == 1 ? "" : "s");
 	if (metadata->duration || !*metadata->sample_type.type) {
@@ -89,7 +89,7 @@ void pmp_table_title(struct pmp_buf *buf, const char *what,
 		     const struct pmp_report *report, uint64_t stacks)
 {
 	pmp_buf_printf(buf, "%s: ", what);
-	add_extent(buf, report, stacks, false);
+	add_extent(buf, report, stacks);
 	pmp_buf_puts(buf, "\n\n");
 }
 
@@ -152,9 +152,9 @@ void pmp_table_titles(struct pmp_buf *buf, const struct pmp_paths *paths,
 	const struct pmp_scale *scale = &report->scale;
 
 	pmp_buf_puts(buf, "new:  ");
-	add_extent(buf, report, paths->samples, report->metadata.guessed);
+	add_extent(buf, report, paths->samples);
 	pmp_buf_puts(buf, "\nbase: ");
-	add_extent(buf, base, paths->base_samples, base->metadata.guessed);
+	add_extent(buf, base, paths->base_samples);
 	if (scale->to != scale->from)
 		pmp_buf_printf(buf, "; counts times %" PRIu64 "/%" PRIu64, scale->to,
 			       scale->from);

@@ -197,7 +197,7 @@ enum pmp_window model_window(const struct model *model)
 
 bool model_has_average(const struct model *model)
 {
-	return !*model->unit;
+	return !*model->unit && !model->guessed;
 }
 
 bool model_shows_average(const struct model *model)

@@ -28,7 +28,8 @@ void model_free_census(struct model *model);
 
 /** The window of time to count. */
 enum pmp_window model_window(const struct model *model);
-/** Does a count tell how many threads there were on average? Bytes and times do not. */
+/** Does a count tell how many threads there were on average? Bytes and times do not,
+ * nor does any if the number of snapshots is a guess. */
 bool model_has_average(const struct model *model);
 /** Are averages shown instead of shares? */
 bool model_shows_average(const struct model *model);

@@ -97,28 +97,55 @@ void summary_ended(const struct options *options, const struct process *process,
 		     (double)(process->last - process->first) / 1e9);
 }
 
+/* "30 snapshots in 2.9 s, 25.0 threads", "30 snapshots in 2.9 s, cpu 7.82s", "1.6 s, 73
+ * stacks": a saved profile may count something else, or not tell how many snapshots it
+ * has. */
+static void extent(const struct counting *counting, const struct pmp_profile_info *info,
+		   char *text, size_t size)
+{
+	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
+	char value[PMP_VALUE_SIZE], type[128];
+	size_t n = 0;
+
+	pmp_profile_describe(counting->profile, &metadata);
+	if (!metadata.guessed)
+		n = (size_t)snprintf(text, size, "%" PRIu64 " snapshot%s in ",
+				     info->samples, info->samples == 1 ? "" : "s");
+	n += (size_t)snprintf(text + n, size - n, "%.1f s, ",
+			      (double)(info->last_time - info->first_time) / 1e9);
+	if (*metadata.type)
+		snprintf(text + n, size - n, "%s %s",
+			 pmp_escape(metadata.type, type, sizeof(type)),
+			 pmp_format_value(info->stacks, metadata.unit, value,
+					  sizeof(value)));
+	else if (metadata.guessed)
+		snprintf(text + n, size - n, "%" PRIu64 " stack%s", info->stacks,
+			 info->stacks == 1 ? "" : "s");
+	else
+		snprintf(text + n, size - n, "%.1f threads",
+			 info->samples ? (double)info->stacks / (double)info->samples
+				       : 0);
+}
+
 void summary_written(const struct counting *counting, const struct targets *targets,
 		     const struct process *named, const char *path)
 {
 	struct pmp_profile_info info = { .size = sizeof(info) };
-	char name[EVENT_NAME_SIZE * 4], more[32] = "", evicted[48] = "";
+	char name[EVENT_NAME_SIZE * 4], more[32] = "", evicted[48] = "", covers[320];
 
 	pmp_profile_info(counting->profile, &info);
 	if (info.evicted)
 		snprintf(evicted, sizeof(evicted), ", %" PRIu64 " evicted", info.evicted);
 	if (targets->count > 1)
 		snprintf(more, sizeof(more), " and %zu more", targets->count - 1);
+	extent(counting, &info, covers, sizeof(covers));
 	message_log(counting->options->verbose > 0 ||
 			    (counting->options->stats && counting->options->every),
-		    "wrote %s: %s (%d)%s, %" PRIu64 " snapshot%s in %.1f s, "
-		    "%.1f threads, stopped %.2f ms in all, %.3f ms at most, "
+		    "wrote %s: %s (%d)%s, %s, stopped %.2f ms in all, %.3f ms at most, "
 		    "%" PRIu64 " lost, %" PRIu64 " truncated%s",
 		    path, pmp_escape(named->name, name, sizeof(name)), (int)named->pid,
-		    more, info.samples, info.samples == 1 ? "" : "s",
-		    (double)(info.last_time - info.first_time) / 1e9,
-		    info.samples ? (double)info.stacks / (double)info.samples : 0,
-		    ms(info.stopped), ms(info.stopped_max), info.vanished, info.truncated,
-		    evicted);
+		    more, covers, ms(info.stopped), ms(info.stopped_max), info.vanished,
+		    info.truncated, evicted);
 }
 
 static void summary_unnamed(const struct options *options,
@@ -322,6 +349,24 @@ static void stat_value(const struct pmp_profile_metadata *metadata,
 		(unsigned long long)info->distinct);
 }
 
+static void stat_stacks(const struct pmp_profile_metadata *metadata,
+			const struct pmp_profile_info *info)
+{
+	if (metadata->guessed)
+		message_print(NULL, "stacks: %llu, distinct: %llu",
+			      (unsigned long long)info->stacks,
+			      (unsigned long long)info->distinct);
+	else
+		message_print(
+			NULL,
+			"snapshots: %llu, stacks: %llu (%.1f threads each), distinct: "
+			"%llu",
+			(unsigned long long)info->samples,
+			(unsigned long long)info->stacks,
+			info->samples ? (double)info->stacks / (double)info->samples : 0,
+			(unsigned long long)info->distinct);
+}
+
 static void stat_stops(const struct targets *targets, const struct pmp_profile_info *info)
 {
 	/* The sampler reports how long it ran, unless it was killed. */
@@ -382,11 +427,7 @@ void summary_stats(const struct counting *counting, const struct targets *target
 		stat_modules(counting);
 		return;
 	}
-	message_print(NULL,
-		      "snapshots: %llu, stacks: %llu (%.1f threads each), distinct: %llu",
-		      (unsigned long long)info.samples, (unsigned long long)info.stacks,
-		      info.samples ? (double)info.stacks / (double)info.samples : 0,
-		      (unsigned long long)info.distinct);
+	stat_stacks(&metadata, &info);
 	message_print(NULL,
 		      "stacks: %.1f%% of threads that had not run, %.1f%% looked at, "
 		      "%.1f%% by a stop",

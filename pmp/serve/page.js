@@ -1021,8 +1021,9 @@ function page(document, window) {
 	function baseNote({ heap, stacks, snapshots }) {
 		return "base: " + (heap ? "the heap at " + clock(heap) :
 			whole.value ? model.format(whole, "", stacks) :
-			(stacks ? model.grouped(stacks) + " stacks in " : "") + model.grouped(snapshots) +
-			" snapshots" + (line.base ? " " + clocks(line.base, "-") : ""));
+			[stacks && model.grouped(stacks) + " stacks",
+				snapshots !== undefined && model.grouped(snapshots) + " snapshots",
+			].filter(text => text).join(" in ") + (line.base ? " " + clocks(line.base, "-") : ""));
 	}
 
 	function fillHead() {

@@ -26,7 +26,7 @@ static void counts_text(const struct view *view, const struct pmp_profile_info *
 					  sizeof(value)));
 		return;
 	}
-	if (wide)
+	if (wide && !metadata->guessed)
 		n = snprintf(text, size, "  %" PRIu64 " snapshot%s", info->samples,
 			     info->samples == 1 ? "" : "s");
 	snprintf(text + n, size - (size_t)n, "  %" PRIu64 " stack%s", info->stacks,

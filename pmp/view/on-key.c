@@ -283,6 +283,10 @@ void on_share(struct view *view)
 	struct settings *settings = &view->model.settings;
 	char type[64];
 
+	if (view->model.guessed) {
+		view_say(view, "The file does not tell how many snapshots there were");
+		return;
+	}
 	if (!model_has_average(&view->model)) {
 		view_say(view, "The profile counts %s, not threads",
 			 pmp_escape(view->metadata.type, type, sizeof(type)));

@@ -179,6 +179,7 @@ bool session_show_saved(struct session *session)
 	pmp_profile_describe(session->sink->counting->profile, &view->metadata);
 	if (view->metadata.unit)
 		view->model.unit = view->metadata.unit;
+	view->model.guessed = view->metadata.guessed;
 	take_over(session);
 	return session->screen;
 }
