@@ -463,7 +463,7 @@ static void test_saved_guessed(void)
 	ok(strstr(fake_screen(&view, 24, 120), "saved profile  500 stacks") != NULL,
 	   "else only that of stacks");
 	fake_type(&view, "%");
-	is_str(view.message, "The file does not tell how many snapshots there were",
+	is_str(view.message, "The file does not say how many snapshots there were",
 	       "so there is none of threads");
 	ok(!view.model.settings.average, "which %% would show");
 	view_free(&view);

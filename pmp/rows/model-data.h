@@ -230,7 +230,7 @@ struct model {
 	uint64_t heap_time;	     /* the time of that; 0: never */
 	struct heap_census census;
 	const char *unit; /* of counts that are not numbers of stacks; else "" */
-	bool guessed;	  /* the number of snapshots: the file does not tell it */
+	bool guessed;	  /* the number of snapshots: the file does not say it */
 	bool file;	  /* shows files: complete, no windows of time */
 	bool saved;	  /* of saved profiles: present waits are unknown */
 	struct pmp_symbolizer *symbolizer; /* NULL only in tests */

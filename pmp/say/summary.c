@@ -98,7 +98,7 @@ void summary_ended(const struct options *options, const struct process *process,
 }
 
 /* "30 snapshots in 2.9 s, 25.0 threads", "30 snapshots in 2.9 s, cpu 7.82s", "1.6 s, 73
- * stacks": a saved profile may count something else, or not tell how many snapshots it
+ * stacks": a saved profile may count something else, or not say how many snapshots it
  * has. */
 static void extent(const struct counting *counting, const struct pmp_profile_info *info,
 		   char *text, size_t size)

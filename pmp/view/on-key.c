@@ -284,7 +284,7 @@ void on_share(struct view *view)
 	char type[64];
 
 	if (view->model.guessed) {
-		view_say(view, "The file does not tell how many snapshots there were");
+		view_say(view, "The file does not say how many snapshots there were");
 		return;
 	}
 	if (!model_has_average(&view->model)) {
