@@ -1018,6 +1018,7 @@ struct pmp_format {
 	bool values;	/* can be restricted to one value: write_options.value */
 	bool census;	/* shows what a heap holds: needs targets with .census */
 	bool repeats;	/* writes each stack as many times as it was counted */
+	bool unsaved;	/* shows what is not in saved profiles: they give an empty one */
 	enum pmp_heap_use heap;
 };
 

@@ -408,9 +408,17 @@ like "$(cat err)" "^pmp: the filters show 0 of [0-9.]+[kM]?B? inuse_space \(0[.]
 	"what filters show of a heap is no number of stacks"
 
 # A saved profile of stacks alone; of a command that allocates nothing the heap is empty.
-for format in memory heap growth; do
+for format in memory heap; do
 	refused "the format $format needs a recorded heap: there is none in stacks.pb.gz" \
 		stacks.pb.gz -f $format
+done
+# Of a saved profile it would be empty.
+for file in both.pb.gz stacks.pb.gz; do
+	"$PMP" -q -f growth $file >out 2>err
+	is "$?,$(cat out)" "2," "$file has no growth: refused, and nothing is written"
+	like "$(cat err)" \
+		"^pmp: the format growth is written while a heap is recorded: a saved profile does not have it$" \
+		"its message"
 done
 "$PMP" --heap --heap-only -o nothing.pb.gz -- true 2>err || diag "$(cat err)"
 "$PMP" nothing.pb.gz -f memory >out 2>err

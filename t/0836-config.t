@@ -338,6 +338,7 @@ like "$(cat out)" '^--- snapshot 1:' "and the format is that without it"
 standing 'format objects' -n 1 -t "$sleeper"
 standing 'format objects' -- true
 standing 'format objects' saved.pb.gz
+standing 'format growth' saved.pb.gz
 standing 'format json' --diff saved.pb.gz -n 1 "$sleeper"
 standing 'diff saved.pb.gz' -f json -n 1 "$sleeper"
 like "$(cat out)" '^[{]"snapshot":1,' "and nothing is compared"

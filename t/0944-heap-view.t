@@ -48,6 +48,10 @@ check_command() {
 	keys 6
 	ok "shows '^ +0 +- +0 +4.77MB +10000 malloc<f0<f1<f2<f3'" "pmp FILE: the same rows"
 	ok "shows 'Heap: .* live in [0-9]+ blocks, peak [0-9.]+kB'" "and totals"
+	keys w chain.growth Enter
+	ok "shows 'the format growth is written while a heap is recorded'" \
+		"w: how it has grown is not in it"
+	ok "[ ! -e chain.growth ]" "and there is no file"
 	unlike "$(screen)" 'Lost [1-9]|No stack|Not recorded' "nothing is missing"
 	keys q
 	ended 0 "q"

@@ -15,6 +15,7 @@ const struct pmp_writer pmp_writer_growth = {
 		.help = "calls that made the heap grow, for google-pprof (--heap)",
 		.extension = "growth",
 		.mime = "text/plain; charset=utf-8",
+		.unsaved = true,
 		.heap = PMP_HEAP_ALONE,
 	},
 	.write = write_growth,

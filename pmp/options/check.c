@@ -448,6 +448,18 @@ static bool check_heap_format(const struct options *options)
 	return true;
 }
 
+/* The values of pprof are those of all programs, and how the heap grew is none of them. */
+static bool check_unsaved(const struct options *options)
+{
+	if (!options->file_count || !options->format->unsaved || options->wants_screen)
+		return true;
+	message_print("write it while recording: pmp --heap -f growth -o FILE -- COMMAND",
+		      "the format %s is written while a heap is recorded: a saved "
+		      "profile does not have it",
+		      options->format->name);
+	return false;
+}
+
 static bool check_heap(struct options *options)
 {
 	if (!options->heap.on && !options->file_count &&
@@ -525,7 +537,8 @@ int options_check(struct options *options)
 	options_settle_standing(options);
 	if (!check_check(options) || !check_serve(options) || !check_formats(options) ||
 	    !check_sink(options) || !check_series(options) || !check_servers(options) ||
-	    !check_heap(options) || !check_census(options) || !set_filter(options))
+	    !check_unsaved(options) || !check_heap(options) || !check_census(options) ||
+	    !set_filter(options))
 		return options_status();
 	set_cpu(options);
 	set_memory(options);

@@ -65,7 +65,9 @@ static bool format_shows_source(const struct options *options)
 
 	if (format->census)
 		return !options->file_count && !options->command && !options->tids.count;
-	return format->heap != PMP_HEAP_ALONE || options->heap.on || options->file_count;
+	if (options->file_count)
+		return !format->unsaved;
+	return format->heap != PMP_HEAP_ALONE || options->heap.on;
 }
 
 static void settle_format(struct options *options)

@@ -197,6 +197,16 @@ static int turn_to_objects(const struct session *session, struct errand *errand,
 	return 0;
 }
 
+static int check_saved(const struct errand *errand)
+{
+	if (!errand->counting->saved || !errand->format->unsaved)
+		return 0;
+	return message_fill(errand->err, PMP_EINVAL, 0,
+			    "the format %s is written while a heap is recorded: a saved "
+			    "profile does not have it",
+			    errand->format->name);
+}
+
 static int write_profile(struct session *session, const char *path, struct pmp_error *err)
 {
 	struct sink *sink = session->sink;
@@ -214,6 +224,8 @@ static int write_profile(struct session *session, const char *path, struct pmp_e
 
 	if (code >= 0 && is_of_objects(session, errand.format))
 		code = turn_to_objects(session, &errand, &options, &process);
+	if (code >= 0)
+		code = check_saved(&errand);
 	if (code < 0)
 		return code;
 	errand.target.pid = process.pid;
