@@ -799,7 +799,8 @@ struct pmp_profile_metadata {
 	size_t size;
 	uint64_t realtime;   /* CLOCK_REALTIME of the first sample, ns; 0: unknown */
 	uint64_t duration;   /* ns, from the first to the last */
-	uint64_t period;     /* requested ns between samples; 0: unknown */
+	uint64_t period;     /* requested ns between samples; 0: unknown, or files of
+			      * different ones */
 	const char *command; /* raw bytes, like the next; "": unknown */
 	const char *host;    /* name of the machine */
 	/* What is counted, as a saved profile says, raw bytes: "inuse_space" in "bytes";

@@ -417,6 +417,67 @@ static void test_period(void)
 	saved_free(&other);
 }
 
+/* The periods of all samples, ns. */
+static uint64_t perf_sum(const struct saved *saved)
+{
+	struct pmp_buf text = saved_write(saved, "perf", NULL);
+	uint64_t sum = 0;
+
+	for (char *line = strtok(text.data, "\n"); line; line = strtok(NULL, "\n")) {
+		char *end = strstr(line, " wall: ");
+
+		while (end && end > line && end[-1] != ' ')
+			end--;
+		if (end)
+			sum += strtoull(end, NULL, 10);
+	}
+	pmp_buf_free(&text);
+	return sum;
+}
+
+/* Each stack has its own time then, so periods add up in any order. */
+static void test_rates(void)
+{
+	/* 100 and 200 ms, in a field of its own. */
+	static const char period[] = "\x60\x80\xc2\xd7\x2f",
+			  twice[] = "\x60\x80\x84\xaf\x5f";
+	struct saved example = saved_example();
+	struct pmp_buf packed = saved_write(&example, "pprof", NULL);
+	struct pmp_buf plain = saved_unpack(&packed), slow = saved_unpack(&packed);
+	const struct pmp_buf *const files[] = { &plain, &slow };
+	char *at = memmem(slow.data, slow.length, period, sizeof(period) - 1);
+
+	if (!at)
+		abort();
+	memcpy(at, twice, sizeof(twice) - 1);
+	for (size_t i = 0; i < 4; i++) {
+		struct saved saved = saved_new();
+		struct pmp_metadata metadata;
+		const struct pmp_buf *one = files[i & 1], *other = files[i >> 1];
+
+		if (saved_read(&saved, one->data, one->length, NULL) ||
+		    saved_read(&saved, other->data, other->length, NULL))
+			abort();
+		pmp_profile_metadata(saved.profile, &metadata);
+		is_int(metadata.period,
+		       one != other    ? 0
+		       : one == &plain ? 100000000
+				       : 200000000,
+		       "%s",
+		       one == other ? "files of one rate have it"
+				    : "files of different rates have none");
+		/* 103 samples in the example, two threads with times */
+		is_int(perf_sum(&saved),
+		       one != other ? 19400000000 : 2 * 103 * metadata.period,
+		       "perf: the time of all stacks");
+		saved_free(&saved);
+	}
+	pmp_buf_free(&plain);
+	pmp_buf_free(&slow);
+	pmp_buf_free(&packed);
+	saved_free(&example);
+}
+
 /* Only where there is nothing else it is what pmp itself has written. */
 static void test_unknown(void)
 {
@@ -569,6 +630,7 @@ int main(void)
 	test_negative();
 	test_units();
 	test_period();
+	test_rates();
 	test_unknown();
 	test_bomb();
 	test_paths();

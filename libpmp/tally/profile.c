@@ -933,6 +933,17 @@ void pmp_profile_describe(const struct pmp_profile *profile,
 	pmp_sized_give(metadata, &all, sizeof(all));
 }
 
+/* Files of different rates have none in common, in whatever order they are read. */
+static void join_period(struct pmp_profile *profile, uint64_t period)
+{
+	struct pmp_metadata *metadata = &profile->metadata;
+
+	if (!profile->info.samples && !metadata->period)
+		metadata->period = period;
+	else if (metadata->period != period)
+		metadata->period = 0;
+}
+
 int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info *info,
 		     const struct pmp_metadata *metadata)
 {
@@ -948,8 +959,7 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 	if (!profile->metadata.realtime ||
 	    (metadata->realtime && metadata->realtime < profile->metadata.realtime))
 		profile->metadata.realtime = metadata->realtime;
-	if (!profile->metadata.period)
-		profile->metadata.period = metadata->period;
+	join_period(profile, metadata->period);
 	profile->metadata.guessed |= metadata->guessed;
 	all->last_time += metadata->duration;
 	all->samples += info->samples;

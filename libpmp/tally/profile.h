@@ -44,7 +44,8 @@ uint64_t pmp_profile_sweeps(const struct pmp_profile *profile);
 struct pmp_metadata {
 	uint64_t realtime;   /* CLOCK_REALTIME of the first sample; 0: unknown */
 	uint64_t duration;   /* ns from the first to the last sample */
-	uint64_t period;     /* ns between samples, as requested; 0: unknown */
+	uint64_t period;     /* ns between samples, as requested; 0: unknown, or files
+			      * of different ones */
 	const char *command; /* "": unknown */
 	const char *host;    /* name of the machine; "": unknown */
 	bool guessed;	     /* the number of samples is a guess */

@@ -3,7 +3,7 @@
  * The CPU profile of gperftools: machine words, then the lines of /proc/PID/maps. It has
  * no names: readers look them up in the files.
  *
- *     0 3 0 100000 0         header: 3 words follow the second, the period in us
+ *     0 3 0 100000 0         header: 3 words follow the second, the period in us, or 1
  *     5 3 pc0 pc1 pc2        5 samples of a stack of 3, leaf first
  *     0 1 pc                 see below
  *     0 1 0                  the end

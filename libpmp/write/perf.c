@@ -29,7 +29,8 @@
 struct printer {
 	struct pmp_out *out;
 	struct pmp_frame_texts texts;
-	uint64_t period;
+	uint64_t period; /* of a sample */
+	bool timed;	 /* periods differ: each stack has its own time */
 	char event[EVENT_SIZE];
 };
 
@@ -42,6 +43,11 @@ static void add_command(struct pmp_buf *buf, const char *name)
 		pmp_buf_putc(buf, '_');
 }
 
+static uint64_t time_of(const struct printer *printer, const struct pmp_stack *stack)
+{
+	return printer->timed ? stack->wall : stack->count * printer->period;
+}
+
 static void add_header(struct printer *printer, const struct pmp_stack *stack,
 		       uint64_t time)
 {
@@ -50,7 +56,7 @@ static void add_header(struct printer *printer, const struct pmp_stack *stack,
 	add_command(buf, stack->thread);
 	pmp_buf_printf(buf, " %d/%d %" PRIu64 ".%06u: %10" PRIu64 " %s: \n",
 		       (int)stack->pid, (int)stack->tid, (uint64_t)(time / PMP_S),
-		       (unsigned)(time % PMP_S / PMP_US), stack->count * printer->period,
+		       (unsigned)(time % PMP_S / PMP_US), time_of(printer, stack),
 		       printer->event);
 }
 
@@ -155,7 +161,7 @@ static void add_stacks(struct printer *printer, const struct pmp_stacks *stacks)
 			add_location(printer, stack->locations[j],
 				     pmp_stack_pc(stacks->report, stack, j));
 		add_end(printer, stack);
-		time += stack->count * printer->period;
+		time += time_of(printer, stack);
 	}
 }
 
@@ -171,6 +177,19 @@ static void name_event(struct printer *printer, const struct pmp_sample_type *sa
 		printer->period = 1;
 }
 
+/* Are there only the times of stacks, and no period? */
+static bool has_times_only(const struct pmp_report *report)
+{
+	const struct pmp_metadata *metadata = &report->metadata;
+	bool timed = false;
+
+	if (report->snapshot || metadata->period || *metadata->sample_type.type)
+		return false;
+	for (size_t i = 0; i < report->entry_count && !timed; i++)
+		timed = report->entries[i].wall != 0;
+	return timed;
+}
+
 static void write_perf(struct pmp_out *out, const struct pmp_report *report,
 		       const struct pmp_write_options *options)
 {
@@ -178,6 +197,7 @@ static void write_perf(struct pmp_out *out, const struct pmp_report *report,
 		.out = out,
 		.texts = { .report = report, .make = make_text },
 		.period = report->metadata.period ? report->metadata.period : 1,
+		.timed = has_times_only(report),
 	};
 	struct pmp_stacks stacks;
 
