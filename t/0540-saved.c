@@ -392,6 +392,24 @@ static void test_units(void)
 	saved_free(&saved);
 }
 
+/* For a value and a view. */
+static struct saved new_for(const char *sample_type)
+{
+	const struct pmp_symbolizer_options names = { .size = sizeof(names) };
+	const struct pmp_profile_options options = {
+		.size = sizeof(options),
+		.details = true,
+		.live = true,
+		.sample_type = sample_type,
+	};
+	struct saved saved;
+
+	if (pmp_symbolizer_new(&names, &saved.symbolizer, NULL) ||
+	    pmp_profile_new(&options, saved.symbolizer, &saved.profile, NULL))
+		abort();
+	return saved;
+}
+
 static void test_period(void)
 {
 	static const char times[] =
@@ -415,6 +433,53 @@ static void test_period(void)
 	is_int(metadata.period, 0, "is none");
 	saved_free(&saved);
 	saved_free(&other);
+}
+
+/* Stacks without CPU time are not there, and their time is not either. */
+static void test_share(void)
+{
+	struct saved example = saved_example(), saved = new_for("cpu");
+	struct pmp_buf packed = saved_write(&example, "pprof", NULL), text;
+	const struct pmp_live *live = pmp_profile_live(saved.profile);
+	struct pmp_live_thread thread = { .size = sizeof(thread) };
+
+	if (saved_read(&saved, packed.data, packed.length, NULL))
+		abort();
+	text = saved_write(&saved, "threads", NULL);
+	ok(strstr(text.data, "    0.70    7.07 "),
+	   "threads: of a value CPU time is divided by the duration");
+	for (size_t i = 0; i < pmp_live_thread_count(live); i++) {
+		pmp_live_thread(live, i, &thread);
+		if (thread.tid == 4102)
+			break;
+	}
+	ok(thread.tid == 4102 && thread.cpu_share > 0.0707 && thread.cpu_share < 0.0708,
+	   "so it is in the view: %f", thread.cpu_share);
+	pmp_buf_free(&text);
+	pmp_buf_free(&packed);
+	saved_free(&saved);
+	saved_free(&example);
+}
+
+/* It is not known for how long a program was profiled. */
+static void test_no_duration(void)
+{
+	static const char bytes[] =
+		"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04" /* samples, cpu */
+		"\x12\x07\x0a\x01\x01\x12\x02\x01\x07"		   /* 1 and 7 of */
+		"\x22\x06\x08\x01\x22\x02\x08\x01"		   /* location 1, */
+		"\x2a\x04\x08\x01\x10\x05\x32"			   /* of function 1 */
+		"\0\x32\x07samples\x32\x05"
+		"count\x32\x03"
+		"cpu\x32\x0bnanoseconds\x32\x04work";
+	struct saved saved = new_for("cpu");
+	struct pmp_buf text;
+
+	is_int(saved_read(&saved, bytes, sizeof(bytes) - 1, NULL), 0, "no duration");
+	text = saved_write(&saved, "threads", NULL);
+	ok(strstr(text.data, "    0.00       - "), "threads: no share of it");
+	pmp_buf_free(&text);
+	saved_free(&saved);
 }
 
 /* The periods of all samples, ns. */
@@ -630,6 +695,8 @@ int main(void)
 	test_negative();
 	test_units();
 	test_period();
+	test_share();
+	test_no_duration();
 	test_rates();
 	test_unknown();
 	test_bomb();

@@ -145,7 +145,18 @@ int pmp_live_count(struct pmp_live *live, const struct pmp_entry *entry)
 	return 0;
 }
 
-void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
+/* Of a value there are only the stacks that have it: their time is not the thread's. */
+static void share_duration(struct pmp_live *live)
+{
+	const uint64_t span = live->windows[PMP_WINDOW_START].span;
+
+	for (size_t i = 0; i < live->thread_count; i++)
+		live->threads[i].cpu_share =
+			span ? (double)live->threads[i].cpu / (double)span : -1;
+}
+
+void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration,
+		   bool partial)
 {
 	live->windows[PMP_WINDOW_START].samples += samples;
 	live->windows[PMP_WINDOW_START].span += duration;
@@ -153,4 +164,6 @@ void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration)
 	for (size_t i = 0; i < live->process_count; i++)
 		live->processes[i].samples =
 			live->windows[PMP_WINDOW_START].samples / live->process_count;
+	if (partial)
+		share_duration(live);
 }

@@ -46,6 +46,7 @@ void pmp_live_mark(const struct pmp_live *live, bool *used);
 /* Numbers of locations that were not marked may have been reused. */
 void pmp_live_renumbered(struct pmp_live *live);
 /* Add to the number of snapshots, and the time (ns), that a saved profile covers. */
-void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration);
+void pmp_live_join(struct pmp_live *live, uint64_t samples, uint64_t duration,
+		   bool partial);
 
 #endif

@@ -955,7 +955,8 @@ int pmp_profile_join(struct pmp_profile *profile, const struct pmp_profile_info 
 	    learn(&profile->unit, metadata->sample_type.unit))
 		return PMP_ENOMEM;
 	if (profile->live)
-		pmp_live_join(profile->live, info->samples, metadata->duration);
+		pmp_live_join(profile->live, info->samples, metadata->duration,
+			      profile->type && *profile->type);
 	if (!profile->metadata.realtime ||
 	    (metadata->realtime && metadata->realtime < profile->metadata.realtime))
 		profile->metadata.realtime = metadata->realtime;

@@ -65,6 +65,19 @@ static void add_stack(struct pmp_buf *buf, const struct pmp_report *report,
 	}
 }
 
+/* Of a value there are only the stacks that have it: their time is not the thread's. */
+static void add_cpu_share(struct pmp_buf *buf, const struct pmp_metadata *metadata,
+			  const struct thread_sums *sums)
+{
+	const bool partial = *metadata->sample_type.type != '\0';
+
+	if (partial && !metadata->duration)
+		pmp_buf_printf(buf, "%8s", "-");
+	else
+		pmp_table_percent(buf, 8, sums->cpu,
+				  partial ? metadata->duration : sums->wall);
+}
+
 static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 		       const struct thread_sums *sums)
 {
@@ -79,7 +92,7 @@ static void add_thread(struct pmp_buf *buf, const struct pmp_report *report,
 		pmp_buf_printf(buf, "%8s", "-");
 	pmp_table_value(buf, 10, sums->count, &metadata->sample_type);
 	pmp_table_seconds(buf, 10, sums->cpu);
-	pmp_table_percent(buf, 8, sums->cpu, sums->wall);
+	add_cpu_share(buf, metadata, sums);
 	pmp_table_percent(buf, 8, sums->running, sums->count);
 	pmp_table_percent(buf, 8, sums->asleep, sums->count);
 	pmp_table_percent(buf, 8, sums->uninterruptible, sums->count);
