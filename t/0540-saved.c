@@ -193,6 +193,54 @@ static void test_waits(void)
 	saved_free(&usual);
 }
 
+/* What stands for a stack is read as that: each has its address, and its name as it was. */
+static void test_marks(void)
+{
+	struct pmp_lock lock = {
+		.kind = PMP_WAIT_MUTEX,
+		.holder_is = PMP_HOLDER_THREAD,
+		.holder = 4103,
+		.address = 0x7f31b8001a80,
+		.holder_name = "conn 18",
+		.holder_stack = PMP_HOLDER_STACK_ABSENT,
+		.text = "",
+		.object = { .location = PMP_LOCATION_NONE },
+	};
+	const struct pmp_write_options proto = { .size = sizeof(proto), .proto = true };
+	struct saved first = saved_waiting(), second = saved_new();
+	struct pmp_buf packed, one, other;
+	const char *stacks, *again;
+
+	count_wait(&first, &lock, 1, 0);
+	lock.holder_stack = PMP_HOLDER_STACK_MOVED_ON;
+	count_wait(&first, &lock, 2, 0);
+	packed = saved_write(&first, "mutex", &proto);
+	is_int(saved_read(&second, packed.data, packed.length, NULL), 0,
+	       "a profile of holders is read");
+	one = saved_write(&first, "mutex", NULL);
+	other = saved_write(&second, "mutex", NULL);
+	stacks = strstr(one.data, "discarded samples");
+	again = strstr(other.data, "discarded samples");
+	is_str(again, stacks, "with the same stacks and marks");
+	ok(strstr(again, " @ 0x2800\n# [no holder]\n") &&
+		   strstr(again, " @ 0x1800\n# [holder moved on]\n"),
+	   "each mark has an address of its own");
+	ok(strstr(again, "# conn 18\n") && strstr(again, " conn_18\n"),
+	   "so has a thread that was not sampled");
+	pmp_buf_free(&one);
+	lock.holder_name = "odd\nname";
+	lock.holder_stack = PMP_HOLDER_STACK_ABSENT;
+	count_wait(&first, &lock, 1, 0);
+	one = saved_write(&first, "mutex", NULL);
+	ok(strstr(one.data, "# odd\\x0aname\n") && strstr(one.data, " odd?name\n"),
+	   "whatever its name is, that stays in its line");
+	pmp_buf_free(&one);
+	pmp_buf_free(&other);
+	pmp_buf_free(&packed);
+	saved_free(&first);
+	saved_free(&second);
+}
+
 /* A library where the program is, too: in another process, or later. */
 static void test_overlap(void)
 {
@@ -703,6 +751,7 @@ int main(void)
 	test_paths();
 	test_linkage();
 	test_waits();
+	test_marks();
 	test_sweep();
 	return done_testing();
 }

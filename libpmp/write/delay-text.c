@@ -17,8 +17,10 @@
 #include "write/delay-text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "write/address-layout.h"
 #include "write/names.h"
 #include "write/pprof.h"
@@ -80,7 +82,7 @@ static void put_names(struct pmp_buf *buf, const struct pmp_report *report,
 			first = false;
 		}
 	}
-	pmp_buf_puts(buf, delay->mark);
+	pmp_escape_buf(buf, delay->mark, strlen(delay->mark));
 }
 
 /* marks: the number of marks before this one. */
@@ -110,13 +112,18 @@ static void put_stack(struct pmp_out *out, const struct pmp_address_layout *layo
  * readers add their own. */
 static void put_mark(struct pmp_buf *buf, const char *mark, size_t marks)
 {
+	struct pmp_buf name = { 0 };
+
 	pmp_buf_printf(buf, "%08" PRIx64 "-%08" PRIx64 " r-xp 00000000 00:00 0 ",
 		       (uint64_t)(MARK_START + marks * MARK_SIZE),
 		       (uint64_t)(MARK_START + (marks + 1) * MARK_SIZE));
-	for (; *mark; mark++)
-		if (*mark != '[' && *mark != ']')
-			pmp_buf_putc(buf, *mark == ' ' ? '_' : *mark);
+	pmp_name_word(&name, mark);
+	for (size_t i = 0; i < name.length; i++)
+		if (name.data[i] != '[' && name.data[i] != ']')
+			pmp_buf_putc(buf, name.data[i]);
 	pmp_buf_putc(buf, '\n');
+	buf->failed |= name.failed;
+	pmp_buf_free(&name);
 }
 
 static void put_text(struct pmp_out *out, const struct pmp_delays *delays,

@@ -91,6 +91,25 @@ static int add_waiter(struct pmp_delays *delays, const struct pmp_entry *entry,
 		   amount);
 }
 
+/* A mark is saved as a function of no module, without an address. NULL: it is a stack. */
+static const char *saved_mark(const struct pmp_report *report,
+			      const struct pmp_entry *entry)
+{
+	const struct pmp_frame *frames;
+	struct pmp_first_address origin;
+	struct pmp_mapping mapping;
+
+	if (entry->location_count != 1 ||
+	    pmp_report_frames(report, entry->locations[0], &frames) != 1 ||
+	    frames->unnamed)
+		return NULL;
+	pmp_report_origin(report, entry->locations[0], &origin);
+	if (origin.pc)
+		return NULL;
+	pmp_report_mapping(report, origin.mapping, &mapping);
+	return strcmp(mapping.path, "[unmapped]") ? NULL : frames->function;
+}
+
 static int add_entry(struct pmp_delays *delays, const struct pmp_entry *entry,
 		     enum pmp_delays_of of)
 {
@@ -101,7 +120,7 @@ static int add_entry(struct pmp_delays *delays, const struct pmp_entry *entry,
 		return 0;
 	/* A saved profile of delays has only these numbers. */
 	if (strcmp(delays->report->metadata.sample_type.type, "delay") == 0)
-		return add(delays, entry, NULL,
+		return add(delays, entry, saved_mark(delays->report, entry),
 			   (struct amount){ waits->contentions, entry->count, 0 });
 	held = (struct amount){ waits->held_contentions, waits->held_delay, 0 };
 	if (of == PMP_DELAYS_OF_HOLDERS && add(delays, entry, NULL, held))

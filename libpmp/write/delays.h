@@ -15,7 +15,8 @@ enum pmp_delays_of { PMP_DELAYS_OF_WAITERS, PMP_DELAYS_OF_HOLDERS };
 struct pmp_delay {
 	const pmp_location *locations; /* innermost first; none: see mark */
 	size_t location_count;
-	const char *mark;     /* stands for an unknown holder, "[no holder]"; else "" */
+	const char *mark;     /* stands for an unknown holder, "[no holder]"; else "";
+			       * of a saved profile any text */
 	uint64_t contentions; /* waits that were found, at least 1 */
 	uint64_t delay;	      /* ns */
 	uint64_t samples;     /* of waiting threads; 0 for holders */
