@@ -678,6 +678,9 @@ static enum pmp_end goroutine_step(struct walker *w, const struct cached_rule *c
 static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached)
 {
 	bool by_hand = !cached->exact && !cached->before;
+	/* libunwind takes an undefined frame pointer for the end of the stack. */
+	bool with_libunwind =
+		!w->by_rules && !cached->rule.go && cached->rule.fp != PMP_WHERE_LOST;
 	/* On such architectures libunwind takes the victim's link register for its pc. */
 	bool has_link = w->arch->link != w->pc;
 	enum pmp_end end;
@@ -686,8 +689,7 @@ static enum pmp_end info_step(struct walker *w, const struct cached_rule *cached
 		end = signal_step(w);
 	else if (cached->rule.kind == PMP_RULE_SWITCH)
 		end = goroutine_step(w, cached);
-	else if ((!w->by_rules && !cached->rule.go) ||
-		 cached->rule.kind == PMP_RULE_LIBUNWIND)
+	else if (with_libunwind || cached->rule.kind == PMP_RULE_LIBUNWIND)
 		end = libunwind_step(w, cached);
 	else if (cached->rule.kind == PMP_RULE_FRAME)
 		end = frame_step(w, &cached->rule);
