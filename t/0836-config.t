@@ -354,9 +354,10 @@ config 'serve unix:sock' 'diff saved.pb.gz'
 is "$?" 2 "so do a server and a base"
 like "$(cat err)" '^pmp: --serve serves running processes: --diff and saved profiles exclude it$' \
 	"its message"
-for args in '--heap --heap-only -f raw -- true' '-f memory PID' '-f objects -- true' '--diff saved.pb.gz -f json PID'; do
+for args in '--heap --heap-only -f raw -- true' "-f memory $sleeper" '-f objects -- true' \
+	"--diff saved.pb.gz -f json $sleeper"; do
 	# shellcheck disable=SC2086
-	"$PMP" $(echo "$args" | sed "s/PID/$sleeper/") -n 1 >out 2>err
+	"$PMP" $args >out 2>err
 	is "$?" 2 "on the command line they are refused: $args"
 done
 config 'locks check' 'serve unix:sock' 'count 1'
