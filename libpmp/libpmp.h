@@ -188,7 +188,8 @@ struct pmp_target_options {
 	/* The program's handler of SIGCHLD calls pmp_target_sigchld(). Without that, a
 	 * target with several threads that executes another program during a stop may wait
 	 * for this process, which waits for the target (PTRACE_SEIZE waits for an execve(),
-	 * and that until this process has been told of the end of seized threads). */
+	 * and that until this process has taken the reports of seized threads that ended). All
+	 * threads but the one that captures must block SIGCHLD. Not with keep_sigchld. */
 	bool handles_sigchld;
 };
 
@@ -239,7 +240,8 @@ size_t pmp_target_reap(struct pmp_target *target);
 /**
  * For a handler of SIGCHLD, see handles_sigchld in struct pmp_target_options: takes the
  * reports of threads that have exited while this thread waits in PTRACE_SEIZE.
- * Async-signal-safe.
+ * Async-signal-safe, in a thread that has made a capture if this library was loaded with
+ * dlopen().
  */
 void pmp_target_sigchld(void);
 

@@ -25,8 +25,9 @@ static const struct fake_function fake_functions[] = {
 	{ .name = "fsync", .module = "/lib/libc.so.6" },
 	{ .name = "</script>&\xe2\x80\xa8", .module = "/tmp/<b>" },
 	{ .name = "work", .module = "/opt/libother.so", .file = "other.c" },
+	{ .name = "main", .module = "/usr/bin/server", .file = "included.c" },
 };
-enum { MAIN, WORK, POLL, LOCK, FSYNC, HOSTILE, OTHER };
+enum { MAIN, WORK, POLL, LOCK, FSYNC, HOSTILE, OTHER, INCLUDED };
 
 #include "lib/fakenames.h"
 
@@ -350,6 +351,7 @@ static void test_several(void)
 
 	fake_thread(sample, 42, "a", FAKE_STACK(WORK, MAIN));
 	fake_thread(sample, 43, "b", FAKE_STACK(OTHER, MAIN));
+	fake_thread(sample, 44, "c", FAKE_STACK(INCLUDED));
 	add(profile, sample);
 	got = tree_of(profile, NULL, &options);
 	ok(strstr(got.data, "\"modules\":[\"server\",\"several\"],"),

@@ -53,7 +53,7 @@ enum waking { NOT_SEEN_YET, SEEN, MISSED };
 /* A thread that we have seized and not released yet. */
 struct pending {
 	pid_t tid;
-	enum phase phase; /* WAITING or HELD */
+	enum phase phase; /* WAITING, HELD; OVER: it has ended */
 	int signal;
 	uint64_t since;
 	uint64_t polled; /* when it was last seen not stopped */
@@ -76,8 +76,9 @@ struct pmp_stopper {
 	enum waking waking;
 	bool overslept; /* no SIGCHLD ended the last nap, although one should have */
 	volatile sig_atomic_t handled; /* one that a handler took would have ended it */
-	struct pmp_scheduling usual;   /* scheduling when not raised */
-	bool may_raise;		       /* the scheduling priority, until refused */
+	uint64_t ends_taken; /* when the handler last looked at the pending ones */
+	struct pmp_scheduling usual; /* scheduling when not raised */
+	bool may_raise;		     /* the scheduling priority, until refused */
 	bool raised;
 	bool may_spin;	    /* there is another processor for the thread to stop on */
 	uint64_t woken;	    /* when the last nap ended */
@@ -92,10 +93,10 @@ static pthread_key_t closed_key;
 static pthread_once_t closed_once = PTHREAD_ONCE_INIT;
 static bool closed_has_key;
 
-/* While PTRACE_SEIZE may block; NULL: it does not. */
+/* For the handler of SIGCHLD, while PTRACE_SEIZE may block. */
 static _Thread_local struct {
-	struct pmp_stopper *volatile stopper;
-	const struct pmp_stop_request *requests;
+	struct pmp_stopper *volatile stopper; /* NULL: it does not */
+	struct pmp_stop_request *requests;
 	size_t count;
 } seizing;
 
@@ -396,12 +397,37 @@ static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *requ
 		close(fd);
 }
 
-/* Take the report of its end; one of a stop is left. */
-static void take_end(pid_t tid)
+/* Take the report of its end; one of a stop is left. False: it has not ended. */
+static bool take_end(pid_t tid)
 {
-	siginfo_t info;
+	siginfo_t info = { .si_pid = 0 };
 
-	waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+	return waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL) == 0 &&
+	       info.si_pid != 0;
+}
+
+static void take_ends(struct pmp_stop_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (requests[i].phase != WAITING || !take_end(requests[i].tid))
+			continue;
+		requests[i].phase = OVER;
+		requests[i].result = PMP_REQUEST_GONE;
+	}
+}
+
+/* There may be thousands of them, and this is asked for each stop. */
+static void take_pending_ends(struct pmp_stopper *stopper)
+{
+	const uint64_t now = pmp_clock();
+
+	if (now - stopper->ends_taken < STUCK_EACH)
+		return;
+	stopper->ends_taken = now;
+	for (size_t i = 0; i < stopper->pending_count; i++)
+		if (stopper->pending[i].phase == WAITING &&
+		    take_end(stopper->pending[i].tid))
+			stopper->pending[i].phase = OVER;
 }
 
 void pmp_target_sigchld(void)
@@ -412,12 +438,8 @@ void pmp_target_sigchld(void)
 	if (!stopper || PMP_FAULT("exec-waits"))
 		return;
 	stopper->handled = 1;
-	for (size_t i = 0; i < seizing.count; i++)
-		if (seizing.requests[i].phase == WAITING)
-			take_end(seizing.requests[i].tid);
-	for (size_t i = 0; i < stopper->pending_count; i++)
-		if (stopper->pending[i].phase == WAITING)
-			take_end(stopper->pending[i].tid);
+	take_ends(seizing.requests, seizing.count);
+	take_pending_ends(stopper);
 	errno = before;
 }
 
@@ -576,6 +598,8 @@ static bool reap_one(struct pmp_stopper *stopper, struct pending *pending)
 	const uint64_t now = pmp_clock();
 	int status = 0;
 
+	if (pending->phase == OVER)
+		return true;
 	if (PMP_FAULT("late-slow") && now - pending->polled < 100 * PMP_MS)
 		return false;
 	/* Else thousands of them would be polled for each single stop. */
@@ -681,8 +705,6 @@ static bool reserve_pending(struct pmp_stopper *stopper, size_t count)
 
 static void prepare(struct pmp_stop_request *requests, size_t count, bool no_memory)
 {
-	seizing.requests = requests;
-	seizing.count = count;
 	for (size_t i = 0; i < count; i++) {
 		requests[i].phase = no_memory ? OVER : NEW;
 		requests[i].result = PMP_REQUEST_FAILED;
@@ -788,6 +810,8 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 	uint64_t start = pmp_clock(), news = start, elapsed;
 
 	prepare(requests, count, !ready);
+	seizing.requests = requests;
+	seizing.count = count;
 	section_begin(stopper);
 	stopper->woken = batch.polled = start;
 	for (size_t i = 0; i < count; i++)
@@ -838,6 +862,8 @@ uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *m
 	uint64_t start, deadline;
 
 	prepare(requests, count, !ready);
+	seizing.requests = requests;
+	seizing.count = count;
 	section_begin(stopper);
 	start = pmp_clock();
 	for (size_t i = 0; i < count; i++)

@@ -47,7 +47,8 @@ static void add_file(uintptr_t start, uintptr_t end)
 		uintptr_t is = 0;
 		uint32_t used = __atomic_load_n(&files_used, __ATOMIC_RELAXED);
 
-		if (!__atomic_compare_exchange_n(&files[i].start, &is, TAKEN, false,
+		if (__atomic_load_n(&files[i].start, __ATOMIC_RELAXED) ||
+		    !__atomic_compare_exchange_n(&files[i].start, &is, TAKEN, false,
 						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(&files[i].end, end, __ATOMIC_RELAXED);
@@ -122,6 +123,9 @@ INTERPOSED int munmap(void *address, size_t size)
 	if (wanted)
 		bytes = take_files(address, size);
 	status = next.munmap(address, size);
+	if (status != 0 && bytes)
+		add_file((uintptr_t)address & ~(uintptr_t)(PAGE - 1),
+			 pages_after(address, size));
 	if (status == 0 && wanted && bytes < size)
 		growth_mapped(address, size - bytes, true);
 	return status;

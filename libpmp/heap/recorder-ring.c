@@ -41,12 +41,14 @@ void ring_wait_to_be_read(void)
 	if (__atomic_exchange_n(&known, head, __ATOMIC_RELAXED) == head)
 		return;
 	for (unsigned i = 0; i < READ_WAITS_MOST && ring_has_reader(now_coarse()); i++) {
+		/* In this order: a call that moves the tail has begun before that. */
+		const bool all = __atomic_load_n(&header->tail, __ATOMIC_ACQUIRE) >= head;
 		const uint64_t beat =
 			__atomic_load_n(&header->heartbeat, __ATOMIC_ACQUIRE);
 
 		if (last && beat != last)
 			return;
-		if (__atomic_load_n(&header->tail, __ATOMIC_ACQUIRE) >= head)
+		if (all)
 			last = beat;
 		sys_wait_for(&never, READ_WAIT);
 	}

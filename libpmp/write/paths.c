@@ -22,13 +22,13 @@ struct pmp_path_slot {
 
 const char pmp_several_modules[] = "several";
 
-/* Another function of the same name. */
-static void join(struct pmp_function *function, const char *module, const char *file)
+/* Another function of the same name, or another place in the same one. */
+static void join(struct pmp_function *function, const char *module)
 {
-	if (strcmp(pmp_name_base(function->module), pmp_name_base(module)) != 0)
-		function->module = pmp_several_modules;
-	if (!function->file || !file || strcmp(function->file, file) != 0)
-		function->file = NULL;
+	if (strcmp(pmp_name_base(function->module), pmp_name_base(module)) == 0)
+		return;
+	function->module = pmp_several_modules;
+	function->file = NULL;
 }
 
 /* The number of a name; PMP_INTERN_NONE: no memory. A process or mark (module "") differs
@@ -51,7 +51,7 @@ static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 			.number = id,
 		};
 	else if (id != PMP_INTERN_NONE)
-		join(&paths->functions[id], module, file);
+		join(&paths->functions[id], module);
 	return id;
 }
 

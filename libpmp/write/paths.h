@@ -26,8 +26,9 @@ struct pmp_function {
 	const char *name;   /* one word, as by pmp_name_frame() */
 	const char *module; /* path, not escaped, or pmp_several_modules; "": not a
 			     * function */
-	const char *file;   /* where it was first seen; NULL: unknown, or in several */
-	uint32_t number;    /* before sorting */
+	const char
+		*file; /* where it was first seen; NULL: unknown, or in several modules */
+	uint32_t number; /* before sorting */
 };
 
 struct pmp_path {

@@ -111,6 +111,8 @@ static void release_late(struct sampling *sampling)
 	for (size_t i = 0; i < sampling->count; i++) {
 		if (sampling->watched[i].target)
 			pmp_target_reap(sampling->watched[i].target);
+		if (sampling->watched[i].left)
+			pmp_target_reap(sampling->watched[i].left);
 	}
 }
 

@@ -317,7 +317,7 @@ static void closed(unsigned count)
 	}
 }
 
-/* A file is no memory: mapped, moved, and unmapped in parts. */
+/* A file is no memory: mapped, moved, and unmapped in parts, after a call that fails. */
 static void map_file(int fd)
 {
 	char *at = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -325,8 +325,8 @@ static void map_file(int fd)
 	if (at == MAP_FAILED)
 		target_die("mmap of a file");
 	at = mremap(at, 65536, 131072, MREMAP_MAYMOVE);
-	if (at == MAP_FAILED || munmap(at + 65536, 4096) || munmap(at, 65536) ||
-	    munmap(at + 69632, 61440))
+	if (at == MAP_FAILED || !munmap(at + 1, 4096) || munmap(at + 65536, 4096) ||
+	    munmap(at, 65536) || munmap(at + 69632, 61440))
 		target_die("munmap of a file");
 }
 
