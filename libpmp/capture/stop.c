@@ -397,13 +397,17 @@ static void interrupt(struct pmp_stopper *stopper, struct pmp_stop_request *requ
 		close(fd);
 }
 
-/* Take the report of its end; one of a stop is left. False: it has not ended. */
+/* Take the report of its end. False: it has not ended. One of a stop is left: it would be
+ * taken with any options, as the thread is traced. */
 static bool take_end(pid_t tid)
 {
+	const int options = WEXITED | WNOHANG | __WALL;
 	siginfo_t info = { .si_pid = 0 };
 
-	return waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL) == 0 &&
-	       info.si_pid != 0;
+	if (waitid(P_PID, (id_t)tid, &info, options | WNOWAIT) != 0 || info.si_pid == 0 ||
+	    info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED)
+		return false;
+	return waitid(P_PID, (id_t)tid, &info, options) == 0;
 }
 
 static void take_ends(struct pmp_stop_request *requests, size_t count)
