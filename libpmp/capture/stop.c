@@ -220,8 +220,11 @@ void pmp_stopper_free(struct pmp_stopper *stopper)
 }
 
 /* Enclose a batch of stops. */
-static void section_begin(struct pmp_stopper *stopper)
+static void section_begin(struct pmp_stopper *stopper, struct pmp_stop_request *requests,
+			  size_t count)
 {
+	seizing.requests = requests;
+	seizing.count = count;
 	announce(stopper, true);
 	pthread_sigmask(SIG_BLOCK, &stopper->sigchld, &stopper->old_mask);
 	stopper->took_sigchld = stopper->foreign_sigchld = stopper->overslept = false;
@@ -814,9 +817,7 @@ uint64_t pmp_stop_each(struct pmp_stopper *stopper, const struct pmp_maps *maps,
 	uint64_t start = pmp_clock(), news = start, elapsed;
 
 	prepare(requests, count, !ready);
-	seizing.requests = requests;
-	seizing.count = count;
-	section_begin(stopper);
+	section_begin(stopper, requests, count);
 	stopper->woken = batch.polled = start;
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].running && requests[i].phase == NEW)
@@ -866,9 +867,7 @@ uint64_t pmp_stop_together(struct pmp_stopper *stopper, const struct pmp_maps *m
 	uint64_t start, deadline;
 
 	prepare(requests, count, !ready);
-	seizing.requests = requests;
-	seizing.count = count;
-	section_begin(stopper);
+	section_begin(stopper, requests, count);
 	start = pmp_clock();
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].phase == NEW)

@@ -197,14 +197,10 @@ static bool parse_both(struct options *options, int argc, char **argv)
 /* The name of the output determines the format, unless a format was given there or later. */
 static void choose_format(struct options *options)
 {
-	static const char *const naming[] = { "format", "raw", "locks" };
-	const enum option_source output = option_given(options, "output");
 	const struct pmp_format *format;
 
-	for (size_t i = 0; i < sizeof(naming) / sizeof(*naming); i++) {
-		if (option_given(options, naming[i]) >= output)
-			return;
-	}
+	if (options_format_source(options) >= option_given(options, "output"))
+		return;
 	format = options_format_of(options->output);
 	if (!format)
 		return;

@@ -29,7 +29,7 @@ static void yield(struct options *options, const char *name, const char *other)
 
 static const char *const naming[] = { "format", "raw", "locks" };
 
-static enum option_source format_source(const struct options *options)
+enum option_source options_format_source(const struct options *options)
 {
 	enum option_source last = PMP_FROM_NOWHERE;
 
@@ -49,7 +49,7 @@ static void forget_format(struct options *options)
 /* The format cannot do what another option asks for: the later one counts. */
 static void settle_clash(struct options *options, const char *name)
 {
-	const enum option_source format = format_source(options);
+	const enum option_source format = options_format_source(options);
 	const enum option_source other = option_given(options, name);
 
 	if (other < format)
@@ -74,7 +74,7 @@ static void settle_format(struct options *options)
 {
 	const struct pmp_format *format = options->format;
 
-	if (format && format_source(options) < PMP_FROM_ARGUMENTS &&
+	if (format && options_format_source(options) < PMP_FROM_ARGUMENTS &&
 	    !format_shows_source(options))
 		forget_format(options);
 	if (options->format && options->diff && !format->compares)

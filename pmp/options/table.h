@@ -63,6 +63,8 @@ int options_status(void);
 
 /* Ignore options of the configuration and PMP_OPTS that have no meaning for this run. */
 void options_settle_standing(struct options *options);
+/* Where the format was last named, by whichever option. */
+enum option_source options_format_source(const struct options *options);
 
 /* ---- check.c ----------------------------------------------------------- */
 

@@ -154,10 +154,11 @@ static void choose_aged(const struct options *options, struct pmp_profile *profi
 	struct pmp_profile_metadata metadata = { .size = sizeof(metadata) };
 	struct pmp_profile_info info = { .size = sizeof(info) };
 
+	if (!options->heap.age)
+		return;
 	pmp_profile_info(profile, &info);
 	pmp_profile_describe(profile, &metadata);
-	if (!options->heap.age || !info.heap_distinct ||
-	    !options_is_heap_value(metadata.type))
+	if (!info.heap_distinct || !options_is_heap_value(metadata.type))
 		return;
 	report->heap = true;
 	report->heap_value = metadata.type;
