@@ -219,10 +219,30 @@ check_dies() {
 	ok "shows '^The heap of $target_pid is being read\$'" "O does not begin again"
 	two_samplers
 	kill -9 "$target_pid"
-	ok "shows '^  (cannot read the heap of $target_pid: it has|$target_pid .zoo. .*has) ended'" \
+	ok "shows '^  cannot read the heap of $target_pid: it has ended'" \
 		"the process ends meanwhile"
+	shows ' ENDED '
 	keys O
 	ok "shows 'No process is left'" "there is nothing to read now"
+	keys q
+	ended 0 "q"
+}
+
+# The view does not know of it yet: its sampler is stopped.
+check_gone() {
+	need_zoo || return
+	start_target zoo idle 20
+	begin "'$PMP' -p $target_pid"
+	shows '[0-9.]+ +[0-9]+ [SRDL]'
+	sampler=$(pgrep -P "$front" -x pmp-sampler)
+	kill -STOP "$sampler"
+	kill -9 "$target_pid"
+	wait "$target_pid" 2>/dev/null
+	keys O
+	ok "shows '^  cannot read the heap of $target_pid: it has ended'" \
+		"a process that has just ended"
+	kill -CONT "$sampler"
+	ok "shows ' ENDED '" "the view shows it as well"
 	keys q
 	ended 0 "q"
 }

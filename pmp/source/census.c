@@ -69,7 +69,15 @@ void census_give_up(struct source *source)
 
 /* ---- what it sends ------------------------------------------------------------------ */
 
-/* The sampler may be compromised: terminate its texts. */
+static void say_ended(struct census_reader *reader)
+{
+	message_fill(&reader->err, PMP_ESRCH, 0,
+		     "cannot read the heap of %d: it has ended", (int)reader->pid);
+}
+
+/* The sampler may be compromised: terminate its texts. The process may end before the sampler
+ * has opened it, or later: the message is the same.
+ */
 static void take_failure(struct census_reader *reader,
 			 const struct pmp_received *received)
 {
@@ -83,6 +91,8 @@ static void take_failure(struct census_reader *reader,
 	reader->err.hint[sizeof(reader->err.hint) - 1] = '\0';
 	if (!reader->err.code)
 		reader->err.code = PMP_EIO;
+	if (reader->err.code == PMP_ESRCH)
+		say_ended(reader);
 }
 
 /* Is it the last message? */
@@ -98,9 +108,7 @@ static bool take(struct census_reader *reader, const struct pmp_received *receiv
 	if (received->note_kind == EVENT_FAILED)
 		take_failure(reader, received);
 	if (received->note_kind == EVENT_ENDED && !reader->sample)
-		message_fill(&reader->err, PMP_ESRCH, 0,
-			     "cannot read the heap of %d: it has ended",
-			     (int)reader->pid);
+		say_ended(reader);
 	return received->note_kind == EVENT_DONE;
 }
 
