@@ -26,10 +26,11 @@ const char *pmp_filter_text(const struct pmp_filter *filter, enum pmp_filter_kin
  */
 typedef unsigned pmp_marks;
 enum { PMP_MARK_FOCUS = 16 }; /* a function matches PMP_FILTER_FOCUS */
-/** Returns the marks of a function. The name to show is put into buffer, truncated if
- * necessary. */
+/** Returns the marks of a function, whose names are as in struct pmp_frame_info. The name to
+ * show is put into buffer, truncated if necessary. */
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
-			      const char *module, char *buffer, size_t size);
+			      const char *readable, const char *module, char *buffer,
+			      size_t size);
 /** Returns whether a function with these marks is hidden. */
 bool pmp_filter_is_hidden(pmp_marks marks);
 /** Returns the marks of a stack, combined from those of its functions. */

@@ -522,6 +522,7 @@ struct pmp_frame_info {
 	bool signal;	      /* "<signal handler called>" */
 	const char *module;   /* path, raw bytes, "[vdso]", "[anon]" */
 	uint64_t address;     /* in the module's own numbering */
+	const char *readable; /* with .no_demangle: function, demangled; NULL: the same */
 };
 
 /**

@@ -679,17 +679,23 @@ static struct saved new_with(bool no_demangle)
 	return saved;
 }
 
-/* The function of the first stack of a profile that is read with these names. */
-static const char *name_read(struct saved *saved, const struct pmp_buf *packed)
+/* The innermost frame of the first stack. */
+static const struct pmp_frame *first_frame(const struct saved *saved)
 {
 	const struct pmp_frame *frames;
 
-	if (saved_read(saved, packed->data, packed->length, NULL))
-		return "(cannot be read)";
 	pmp_symbolizer_frames(saved->symbolizer,
 			      pmp_profile_entry(saved->profile, 0)->locations[0],
 			      &frames);
-	return frames[0].function;
+	return frames;
+}
+
+/* The function of the first stack of a profile that is read with these names. */
+static const char *name_read(struct saved *saved, const struct pmp_buf *packed)
+{
+	if (saved_read(saved, packed->data, packed->length, NULL))
+		return "(cannot be read)";
+	return first_frame(saved)->function;
 }
 
 static bool has_text(const struct pmp_buf *plain, const char *text)
@@ -722,6 +728,8 @@ static void test_linkage(void)
 	       "read again it is readable");
 	is_str(name_read(&raw, &packed), "_Z10do_commandP3THD",
 	       "or as the linker has it, without demangling");
+	is_str(first_frame(&raw)->readable, "do_command(THD*)",
+	       "with the readable name beside it, for what is known of functions");
 	again = saved_write(&copy, "pprof", NULL);
 	pmp_buf_free(&plain);
 	plain = saved_unpack(&again);
@@ -730,6 +738,36 @@ static void test_linkage(void)
 	pmp_buf_free(&plain);
 	pmp_buf_free(&packed);
 	pmp_buf_free(&again);
+	saved_free(&saved);
+	saved_free(&copy);
+	saved_free(&raw);
+}
+
+/* A profile of another program may have the linker's names only. */
+static void test_mangled(void)
+{
+	struct saved saved = saved_new(), copy = new_with(false), raw = new_with(true);
+	const struct pmp_mapping file = { 0x400000, 0x500000, 0, "/usr/sbin/demo",
+					  "93ac" };
+	const struct pmp_frame frame = { .function = "_Z10do_commandP3THD" };
+	const struct pmp_first_address origin = {
+		0x401000, true, pmp_symbolizer_add_mapping(saved.symbolizer, &file)
+	};
+	pmp_location location =
+		pmp_symbolizer_add_location(saved.symbolizer, &origin, &frame, 1);
+	struct pmp_buf packed;
+
+	saved_count(&saved, &(struct pmp_entry){ .thread = "", .state = 'S', .count = 1 },
+		    &location, 1);
+	packed = saved_write(&saved, "pprof", NULL);
+	is_str(name_read(&copy, &packed), "do_command(THD*)",
+	       "a name that only the linker has is demangled");
+	is_str(first_frame(&copy)->linkage, "_Z10do_commandP3THD", "and kept");
+	is_str(name_read(&raw, &packed), "_Z10do_commandP3THD",
+	       "without demangling it is not");
+	is_str(first_frame(&raw)->readable, "do_command(THD*)",
+	       "but its readable name is known");
+	pmp_buf_free(&packed);
 	saved_free(&saved);
 	saved_free(&copy);
 	saved_free(&raw);
@@ -750,6 +788,7 @@ int main(void)
 	test_bomb();
 	test_paths();
 	test_linkage();
+	test_mangled();
 	test_waits();
 	test_marks();
 	test_sweep();

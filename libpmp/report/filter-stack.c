@@ -118,8 +118,9 @@ static int learn(struct pmp_filter_stack *stacks, const struct pmp_frame *frame,
 {
 	char name[PMP_EXPRESSION_NAME];
 
-	known->marks = pmp_filter_function(stacks->filter, frame->function, frame->module,
-					   name, sizeof(name));
+	known->marks =
+		pmp_filter_function(stacks->filter, frame->function, frame->readable,
+				    frame->module, name, sizeof(name));
 	if (pmp_filter_has_failed(known->marks))
 		return PMP_ENOMEM;
 	/* A name longer than the buffer is cut off only if it was renamed. */
@@ -170,6 +171,7 @@ static int add_function(struct pmp_filter_stack *stacks, const struct pmp_frame 
 	memset(function, 0, sizeof(*function));
 	function->frame.function = frame->function;
 	function->frame.linkage = frame->linkage;
+	function->frame.readable = frame->readable;
 	function->frame.file = frame->file;
 	function->frame.line = frame->line;
 	function->frame.unnamed = frame->unnamed;
@@ -181,7 +183,7 @@ static int add_function(struct pmp_filter_stack *stacks, const struct pmp_frame 
 	if (!known->renamed)
 		return 0;
 	function->frame.function = pmp_intern_data(stacks->names, known->name, NULL);
-	function->frame.linkage = NULL;
+	function->frame.linkage = function->frame.readable = NULL;
 	function->frame.unnamed = function->frame.signal = false;
 	return 0;
 }

@@ -302,12 +302,15 @@ static pmp_marks marks_of(const struct pmp_filter *filter, const char *name,
 }
 
 pmp_marks pmp_filter_function(const struct pmp_filter *filter, const char *function,
-			      const char *module, char *buffer, size_t size)
+			      const char *readable, const char *module, char *buffer,
+			      size_t size)
 {
 	bool kernel = strcmp(module, PMP_KERNEL_MODULE) == 0;
-	pmp_marks marks = kernel ? MARK_KERNEL : pmp_idle_function(function, module);
+	pmp_marks marks = MARK_KERNEL;
 	int renamed;
 
+	if (!kernel)
+		marks = pmp_idle_function(readable ? readable : function, module);
 	snprintf(buffer, size, "%s", function);
 	if (!filter)
 		return marks;

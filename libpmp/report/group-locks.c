@@ -33,7 +33,8 @@ static size_t add_marks(const struct pmp_filter *filter, const struct pmp_frame 
 
 	for (i = 0; i < count && i < room; i++)
 		marks[i] = pmp_filter_function(filter, frames[i].function,
-					       frames[i].module, name, sizeof(name));
+					       frames[i].readable, frames[i].module, name,
+					       sizeof(name));
 	return i;
 }
 

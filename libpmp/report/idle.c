@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "report/wait-functions.h"
-#include "resolve/demangle.h"
 
 /* Parts of names. These win over the waits below. */
 static const char *const lock_names[] = {
@@ -133,11 +132,7 @@ static unsigned flags_of_wait(const char *name, const char *module)
 
 unsigned pmp_idle_function(const char *name, const char *module)
 {
-	struct pmp_buf demangled = { 0 };
-	unsigned flags = flags_of(pmp_demangle(name, &demangled) ? demangled.data : name);
-
-	pmp_buf_free(&demangled);
-	return flags | flags_of_wait(name, module);
+	return flags_of(name) | flags_of_wait(name, module);
 }
 
 bool pmp_idle_call(const char *syscall)

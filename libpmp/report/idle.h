@@ -23,7 +23,7 @@ enum {
 #define PMP_IDLE_WAIT_DEPTH 3
 #define PMP_IDLE_OWN_DEPTH 12
 
-/* PMP_IDLE_ flags of a function, by its name. */
+/* PMP_IDLE_ flags of a function, by its demangled name. */
 unsigned pmp_idle_function(const char *name, const char *module);
 /* Do threads wait for work in this system call, no matter which function made it? */
 bool pmp_idle_call(const char *syscall);

@@ -22,6 +22,7 @@ static bool frame_of(const struct pmp_live_names *live, pmp_location location, s
 		return false;
 	*frame = (struct pmp_frame){
 		.function = info.function,
+		.readable = info.readable,
 		.module = info.module,
 		.unnamed = info.unnamed,
 	};

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "libpmp-program.h"
-#include "resolve/demangle.h"
 #include "sample.h"
 
 /* ---- kinds ------------------------------------------------------------------------ */
@@ -365,13 +364,10 @@ static const struct pmp_wait_meaning *find_meaning(const char *name, const char 
 void pmp_wait_function(const char *function, const char *module,
 		       struct pmp_wait_function *says)
 {
-	struct pmp_buf demangled = { 0 };
 	char name[PMP_BARE_NAME];
 
 	*says = (struct pmp_wait_function){ 0 };
-	pmp_bare_name(pmp_demangle(function, &demangled) ? demangled.data : function,
-		      name);
-	pmp_buf_free(&demangled);
+	pmp_bare_name(function, name);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (pmp_pattern_matches(functions[i].pattern, name)) {
 			says->kind = functions[i].kind;

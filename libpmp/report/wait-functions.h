@@ -81,7 +81,7 @@ struct pmp_wait_function {
 	bool internal; /* a helper that waits on behalf of others */
 };
 
-/* function: its name, mangled or as C++ and Rust have it. module: its path. */
+/* function: its name, demangled. module: its path. */
 void pmp_wait_function(const char *function, const char *module,
 		       struct pmp_wait_function *says);
 /* Strip what is not compared: return type, parameters, template arguments, version,

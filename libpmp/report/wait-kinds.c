@@ -134,7 +134,8 @@ static void add_function(const struct pmp_filter *filter, const struct pmp_frame
 		place->nameless = frame->module;
 		return;
 	}
-	pmp_wait_function(frame->function, frame->module, &says);
+	pmp_wait_function(frame->readable ? frame->readable : frame->function,
+			  frame->module, &says);
 	if (!place->users_meaning &&
 	    pmp_filter_lock_meaning(filter, frame->function, meaning, sizeof(meaning)))
 		place->users_meaning = strdup(meaning);

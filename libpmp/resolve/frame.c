@@ -20,6 +20,7 @@ size_t pmp_frame_describe(const struct pmp_frame *frames, size_t count, size_t i
 		.signal = frames[i].signal,
 		.module = frames[i].module,
 		.address = frames[i].address,
+		.readable = frames[i].readable,
 	};
 	pmp_sized_give(info, &all, sizeof(all));
 	return count;

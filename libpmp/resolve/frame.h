@@ -15,12 +15,15 @@ struct pmp_frame {
 	const char *
 		function; /* demangled; if it has no symbol, like "[libfoo.so.1+0x1234]" */
 	const char *linkage; /* the linker's name, unless it is the same; else NULL */
-	const char *file;    /* NULL: unknown */
-	unsigned line;	     /* 0: unknown */
-	bool inlined;	     /* no frame of its own on the stack */
-	bool unnamed;	     /* function is a placeholder */
-	bool signal;	     /* "<signal handler called>" */
-	const char *module;  /* full path (raw bytes), "[vdso]" or "[anon]" */
+	const char
+		*readable;  /* function, demangled, if that is the linker's name; NULL: it
+			       * is the same */
+	const char *file;   /* NULL: unknown */
+	unsigned line;	    /* 0: unknown */
+	bool inlined;	    /* no frame of its own on the stack */
+	bool unnamed;	    /* function is a placeholder */
+	bool signal;	    /* "<signal handler called>" */
+	const char *module; /* full path (raw bytes), "[vdso]" or "[anon]" */
 	uint64_t
 		address; /* an ELF address of the module; if it has none of these, the pc */
 };

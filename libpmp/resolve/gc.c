@@ -98,6 +98,8 @@ static void keep_frame(struct pmp_strings *strings, struct pmp_frame *frame,
 	frame->function = pmp_strings_keep(strings, frame->function);
 	if (frame->linkage)
 		frame->linkage = pmp_strings_keep(strings, frame->linkage);
+	if (frame->readable)
+		frame->readable = pmp_strings_keep(strings, frame->readable);
 	if (frame->file)
 		frame->file = pmp_strings_keep(strings, frame->file);
 	frame->module = module;

@@ -301,7 +301,7 @@ static struct pmp_remote_name *name_at(struct placing *placing, size_t i)
 	return (struct pmp_remote_name *)(void *)at + i;
 }
 
-/* Add the name to show, and the linker's if that is different. */
+/* Add the readable name, and the linker's if that is different. */
 static void put_function(struct placing *placing, size_t i, const char *linkage)
 {
 	struct pmp_namer *namer = placing->namer;
@@ -309,8 +309,7 @@ static void put_function(struct placing *placing, size_t i, const char *linkage)
 	uint32_t function, kept = 0;
 
 	pmp_buf_clear(text);
-	if (namer->current->options & PMP_REMOTE_NO_DEMANGLE ||
-	    !pmp_demangle(linkage, text)) {
+	if (!pmp_demangle(linkage, text)) {
 		pmp_buf_clear(text);
 		pmp_buf_add(text, linkage, strnlen(linkage, PMP_NAME_MAX + 1));
 	}

@@ -66,8 +66,7 @@ enum {
 	PMP_REMOTE_NO_DWARF = 2,
 	PMP_REMOTE_LINES = 4,
 	PMP_REMOTE_NO_INLINE = 8,
-	PMP_REMOTE_NO_DEMANGLE = 16,
-	PMP_REMOTE_DEBUGS = 32, /* send LOG */
+	PMP_REMOTE_DEBUGS = 16, /* send LOG */
 };
 
 struct pmp_remote_open {

@@ -108,6 +108,7 @@ static void fill_frame(struct pmp_frame *frame, const struct pmp_dso_object *fou
 		return;
 	frame->function = names->function;
 	frame->linkage = names->linkage;
+	frame->readable = names->readable;
 	/* Without memory for the symbol, keep the address in the module. */
 	frame->unnamed = strcmp(frame->function, PMP_STRINGS_UNKNOWN) == 0;
 	if (!frame->unnamed)

@@ -46,7 +46,6 @@ static uint32_t remote_options(const struct pmp_symbolizer *symbolizer)
 	       (options->no_inline && !options->lines ? PMP_REMOTE_NO_DWARF : 0) |
 	       (options->lines ? PMP_REMOTE_LINES : 0) |
 	       (options->no_inline ? PMP_REMOTE_NO_INLINE : 0) |
-	       (options->no_demangle ? PMP_REMOTE_NO_DEMANGLE : 0) |
 	       (symbolizer->log.line ? PMP_REMOTE_DEBUGS : 0);
 }
 
@@ -218,6 +217,18 @@ static const char *keep(struct pmp_symbolizer *symbolizer,
 	return text && *text ? pmp_strings_keep(&symbolizer->strings, text) : NULL;
 }
 
+static void keep_names(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+		       const struct pmp_remote_place *place,
+		       const struct pmp_remote_name *name)
+{
+	const char *linkage = pmp_remote_string(place, name->linkage);
+
+	frame->function = keep(symbolizer, place, name->function);
+	if (frame->function)
+		pmp_state_choose_name(symbolizer, frame,
+				      linkage && *linkage ? linkage : NULL);
+}
+
 static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      const struct pmp_remote_place *place)
 {
@@ -232,15 +243,15 @@ static void name_code(struct pmp_symbolizer *symbolizer, pmp_location number,
 
 	if (place->code == 1)
 		address = place->address + !(key.flags & PMP_FRAME_EXACT);
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < shown; i++) {
 		frames[i] = (struct pmp_frame){
-			.function = keep(symbolizer, place, names[i].function),
-			.linkage = keep(symbolizer, place, names[i].linkage),
 			.file = keep(symbolizer, place, names[i].file),
 			.line = names[i].line,
 			.inlined = i + 1 < count,
 			.address = address,
 		};
+		keep_names(symbolizer, &frames[i], place, &names[i]);
+	}
 	frames[0].address = address;
 	pmp_state_count_names(symbolizer, module, before);
 	pmp_state_finish(symbolizer, number, frames, count);
@@ -257,10 +268,8 @@ static void name_object(struct pmp_symbolizer *symbolizer, pmp_location number,
 					      .start = place->start };
 	struct pmp_frame names_of = { 0 };
 
-	if (place->count && pmp_state_may_name(symbolizer, module)) {
-		names_of.function = keep(symbolizer, place, names[0].function);
-		names_of.linkage = keep(symbolizer, place, names[0].linkage);
-	}
+	if (place->count && pmp_state_may_name(symbolizer, module))
+		keep_names(symbolizer, &names_of, place, &names[0]);
 	pmp_state_count_names(symbolizer, module, before);
 	pmp_state_finish_object(symbolizer, number, place->code, &found, &names_of);
 }

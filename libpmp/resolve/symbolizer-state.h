@@ -56,10 +56,13 @@ void pmp_state_collect_asked(const struct pmp_symbolizer *symbolizer,
 /* Open the files that a module's names are read from, if not open. Releases the lock. */
 void pmp_state_open_module(struct pmp_symbolizer *symbolizer,
 			   struct pmp_dso_entry *module);
-/* Set function and linkage of a frame. linkage: the linker's name, or NULL; name: used if
- * that cannot be demangled. Both are copied. */
+/* Set the names of a frame. linkage: the linker's name, or NULL; name: used if that cannot
+ * be demangled. Both are copied. */
 void pmp_state_name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
 			     const char *name, const char *linkage);
+/* The same for a frame whose function is set, readable and kept. Demangles nothing. */
+void pmp_state_choose_name(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+			   const char *linkage);
 
 /*
  * The caller's lock is released around slow work. Meanwhile samples may be counted, which
@@ -105,8 +108,8 @@ void pmp_state_count_names(const struct pmp_symbolizer *symbolizer,
  * address. */
 void pmp_state_finish(struct pmp_symbolizer *symbolizer, pmp_location number,
 		      struct pmp_frame *frames, size_t count);
-/* The same for an object. code, found: as from pmp_dso_object(); names: function and
- * linkage are used. */
+/* The same for an object. code, found: as from pmp_dso_object(); names: function,
+ * linkage and readable are used. */
 void pmp_state_finish_object(struct pmp_symbolizer *symbolizer, pmp_location number,
 			     int code, const struct pmp_dso_object *found,
 			     const struct pmp_frame *names);

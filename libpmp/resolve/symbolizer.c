@@ -318,18 +318,28 @@ void pmp_state_name_function(struct pmp_symbolizer *symbolizer, struct pmp_frame
 {
 	struct pmp_strings *strings = &symbolizer->strings;
 
-	frame->linkage = NULL;
-	if (linkage && symbolizer->options.no_demangle)
-		name = linkage;
-	if (linkage && !symbolizer->options.no_demangle &&
-	    pmp_demangle(linkage, &strings->scratch))
+	if (linkage && pmp_demangle(linkage, &strings->scratch))
 		frame->function = pmp_strings_keep_scratch_name(strings);
 	else
 		frame->function = pmp_strings_keep_name(strings, name);
-	/* A part of a longer one would be of no use. */
-	if (linkage && strcmp(frame->function, linkage) != 0 &&
-	    strlen(linkage) <= PMP_NAME_MAX)
+	pmp_state_choose_name(symbolizer, frame, linkage);
+}
+
+void pmp_state_choose_name(struct pmp_symbolizer *symbolizer, struct pmp_frame *frame,
+			   const char *linkage)
+{
+	struct pmp_strings *strings = &symbolizer->strings;
+
+	frame->linkage = frame->readable = NULL;
+	if (!linkage || strcmp(frame->function, linkage) == 0)
+		return;
+	if (symbolizer->options.no_demangle) {
+		frame->readable = frame->function;
+		frame->function = pmp_strings_keep_name(strings, linkage);
+	} else if (strlen(linkage) <= PMP_NAME_MAX) {
+		/* A part of a longer one would be of no use. */
 		frame->linkage = pmp_strings_keep(strings, linkage);
+	}
 }
 
 /* The number, from 1 on, of the names of a location; equal names have equal numbers. 0: out
@@ -357,12 +367,8 @@ static uint32_t number_names(struct pmp_symbolizer *symbolizer,
 static void keep_names(struct pmp_symbolizer *symbolizer, struct pmp_frame *kept,
 		       const struct pmp_frame *frame)
 {
-	struct pmp_strings *strings = &symbolizer->strings;
-
-	kept->function = pmp_strings_keep_name(strings, frame->function);
-	if (frame->linkage && strcmp(kept->function, frame->linkage) != 0 &&
-	    strlen(frame->linkage) <= PMP_NAME_MAX)
-		kept->linkage = pmp_strings_keep(strings, frame->linkage);
+	kept->function = pmp_strings_keep_name(&symbolizer->strings, frame->function);
+	pmp_state_choose_name(symbolizer, kept, frame->linkage);
 }
 
 static struct pmp_frame *copy_names(struct pmp_symbolizer *symbolizer,

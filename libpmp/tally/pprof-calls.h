@@ -31,7 +31,6 @@
 struct pmp_pprof_want {
 	const char *sample_type; /* see struct pmp_profile_options */
 	bool heap;		 /* heaps are counted */
-	bool no_demangle;
 	const struct pmp_sample_type
 		*counted; /* what earlier files count; NULL: this is the first */
 };

@@ -108,7 +108,7 @@ static int read_lines(struct pmp_pprof_reader *reader,
 	return (int)message->n_line;
 }
 
-/* Demangle the linkage names. Returns count or PMP_ENOMEM. */
+/* Demangle the linkage names, or the only ones. Returns count or PMP_ENOMEM. */
 static int make_readable(struct pmp_pprof_reader *reader, struct pmp_frame *frames,
 			 size_t count)
 {
@@ -117,16 +117,16 @@ static int make_readable(struct pmp_pprof_reader *reader, struct pmp_frame *fram
 
 	pmp_buf_clear(readable);
 	for (size_t i = 0; i < count; i++) {
-		starts[i] = SIZE_MAX;
-		if (frames[i].linkage && reader->want->no_demangle)
-			frames[i].function = frames[i].linkage;
-		if (!frames[i].linkage || reader->want->no_demangle)
-			continue;
+		const char *linkage =
+			frames[i].linkage ? frames[i].linkage : frames[i].function;
+
 		starts[i] = readable->length;
-		if (pmp_demangle(frames[i].linkage, readable))
+		if (pmp_demangle(linkage, readable)) {
+			frames[i].linkage = linkage;
 			pmp_buf_add(readable, "", 1);
-		else
+		} else {
 			starts[i] = SIZE_MAX;
+		}
 	}
 	if (pmp_buf_failed(readable))
 		return PMP_ENOMEM;

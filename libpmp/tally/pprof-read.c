@@ -212,8 +212,6 @@ int pmp_profile_read(struct pmp_profile *profile, int fd, const char *name,
 	struct pmp_pprof_want want = {
 		.sample_type = pmp_profile_options(profile)->sample_type,
 		.heap = pmp_profile_heap(profile),
-		.no_demangle = pmp_symbolizer_options(pmp_profile_symbolizer(profile))
-				       ->no_demangle,
 	};
 	int code;
 

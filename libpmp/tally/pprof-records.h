@@ -70,7 +70,7 @@ struct pmp_pprof_record_end {
 
 /* The request. */
 struct pmp_pprof_record_want {
-	uint32_t heap, no_demangle, has_type, has_counted;
+	uint32_t heap, has_type, has_counted;
 	/* sample_type; type and unit of what earlier files count */
 };
 

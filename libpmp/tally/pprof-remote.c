@@ -384,7 +384,6 @@ static bool ask(struct counting_remotely *counting, int fd,
 {
 	const struct pmp_pprof_record_want asked = {
 		want->heap,
-		want->no_demangle,
 		want->sample_type != NULL,
 		want->counted != NULL,
 	};

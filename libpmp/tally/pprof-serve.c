@@ -210,7 +210,6 @@ static bool take_want(const struct pmp_buf *body, struct pmp_pprof_want *want,
 		return false;
 	memcpy(&asked, body->data, sizeof(asked));
 	want->heap = asked.heap;
-	want->no_demangle = asked.no_demangle;
 	if (asked.has_type)
 		want->sample_type = text;
 	text += strlen(text) + 1;

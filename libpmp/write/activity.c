@@ -90,9 +90,9 @@ static int add_marks(struct pmp_activity_table *table)
 
 		if (!*function->module)
 			continue;
-		table->marks[i] =
-			pmp_filter_function(table->report->filter, function->name,
-					    function->module, name, sizeof(name));
+		table->marks[i] = pmp_filter_function(
+			table->report->filter, function->name, function->readable,
+			function->module, name, sizeof(name));
 		if (pmp_filter_has_failed(table->marks[i]))
 			return PMP_ENOMEM;
 	}

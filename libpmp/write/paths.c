@@ -34,7 +34,7 @@ static void join(struct pmp_function *function, const char *module)
 /* The number of a name; PMP_INTERN_NONE: no memory. A process or mark (module "") differs
  * from a function of the same name: its key includes the NUL. */
 static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
-			    const char *module, const char *file)
+			    const struct pmp_frame *frame)
 {
 	uint32_t id;
 
@@ -42,16 +42,17 @@ static uint32_t function_of(struct pmp_paths *paths, const struct pmp_buf *name,
 	    PMP_RESERVE(&paths->functions, &paths->function_capacity,
 			paths->function_count + 1))
 		return PMP_INTERN_NONE;
-	id = pmp_intern(paths->names, name->data, name->length + !*module);
+	id = pmp_intern(paths->names, name->data, name->length + !*frame->module);
 	if (id == paths->function_count)
 		paths->functions[paths->function_count++] = (struct pmp_function){
 			.name = pmp_intern_data(paths->names, id, NULL),
-			.module = module,
-			.file = file,
+			.readable = frame->readable,
+			.module = frame->module,
+			.file = frame->file,
 			.number = id,
 		};
 	else if (id != PMP_INTERN_NONE)
-		join(&paths->functions[id], module);
+		join(&paths->functions[id], frame->module);
 	return id;
 }
 
@@ -72,7 +73,7 @@ static int name_slot(struct pmp_paths *paths, const struct pmp_report *report,
 
 		pmp_buf_clear(&name);
 		pmp_name_frame(&name, &frames[i], style);
-		id = function_of(paths, &name, frames[i].module, frames[i].file);
+		id = function_of(paths, &name, &frames[i]);
 		if (id == PMP_INTERN_NONE)
 			goto out;
 		paths->pieces[paths->piece_count++] = id;
@@ -101,12 +102,13 @@ static int find_slot(struct pmp_paths *paths, pmp_location location)
 /* Add a step that is no function: a process, a mark. elide: one word without commas. */
 static int add_word(struct pmp_paths *paths, struct pmp_buf *word, bool elide)
 {
+	static const struct pmp_frame no_function = { .module = "" };
 	uint32_t id;
 
 	for (size_t i = 0; elide && i < word->length; i++)
 		if (word->data[i] == ',' || word->data[i] == ' ')
 			word->data[i] = word->data[i] == ',' ? ':' : '_';
-	id = function_of(paths, word, "", NULL);
+	id = function_of(paths, word, &no_function);
 	if (id == PMP_INTERN_NONE ||
 	    PMP_RESERVE(&paths->steps, &paths->step_capacity, paths->step_count + 1))
 		return PMP_ENOMEM;

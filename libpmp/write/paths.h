@@ -23,8 +23,9 @@
 extern const char pmp_several_modules[];
 
 struct pmp_function {
-	const char *name;   /* one word, as by pmp_name_frame() */
-	const char *module; /* path, not escaped, or pmp_several_modules; "": not a
+	const char *name;     /* one word, as by pmp_name_frame() */
+	const char *readable; /* as in struct pmp_frame */
+	const char *module;   /* path, not escaped, or pmp_several_modules; "": not a
 			     * function */
 	const char
 		*file; /* where it was first seen; NULL: unknown, or in several modules */

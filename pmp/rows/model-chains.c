@@ -28,8 +28,9 @@ static bool rotate_names(struct model *model, struct frame_names *frames,
 		uint32_t name;
 
 		pmp_symbolizer_frame(model->symbolizer, location, i, &info);
-		model->marks_of_locations[first + i] = pmp_filter_function(
-			model->filter, info.function, info.module, shown, sizeof(shown));
+		model->marks_of_locations[first + i] =
+			pmp_filter_function(model->filter, info.function, info.readable,
+					    info.module, shown, sizeof(shown));
 		name = names_add(&model->names, shown, info.module);
 		if (name == NAME_NONE)
 			return false;

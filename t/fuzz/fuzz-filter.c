@@ -31,7 +31,8 @@ size_t fuzz_seed(unsigned n, uint8_t *data, size_t size)
 static void try_name(const struct pmp_filter *filter, const char *name)
 {
 	char shown[TEXT_SIZE];
-	pmp_marks marks = pmp_filter_function(filter, name, name, shown, sizeof(shown));
+	pmp_marks marks =
+		pmp_filter_function(filter, name, name, name, shown, sizeof(shown));
 	pmp_marks stack = pmp_filter_stack_marks(&marks, 1);
 	bool passes = pmp_filter_passes(filter, stack);
 
