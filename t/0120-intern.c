@@ -2,6 +2,7 @@
 /* base/intern: equal bytes, equal number; nothing ever moves. */
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/intern.h"
 #include "lib/tap.h"
 
@@ -29,6 +30,60 @@ static void test_small(void)
 	ok(!pmp_intern_data(table, 5, &length) && length == 0, "no such number");
 	pmp_intern_free(table);
 	pmp_intern_free(NULL);
+}
+
+/* SipHash-1-3 with the key 00 01 ... 0f, of 0 bytes and of 00 01 ... 07: computed with
+ * another implementation. */
+static void test_hash(void)
+{
+	const struct pmp_hash_key key = { { UINT64_C(0x0706050403020100),
+					    UINT64_C(0x0f0e0d0c0b0a0908) } };
+	struct pmp_hash_key one, other;
+
+	is_int(pmp_hash_bytes(&key, "", 0), 0xabac0158050fc4dc, "hash of nothing");
+	is_int(pmp_hash_bytes(&key, &key, 8), 0x369095118d299a8e, "of a word");
+	is_int(pmp_hash_bytes(&key, &key, 15), 0xd320d86d2a519956,
+	       "of a word and a part");
+	pmp_hash_key_make(&one);
+	pmp_hash_key_make(&other);
+	ok(pmp_hash_pair(&one, 1, 2) != pmp_hash_pair(&other, 1, 2),
+	   "another key, another hash");
+	ok(pmp_hash_pair(&one, 1, 2) != pmp_hash_pair(&one, 2, 1), "the order counts");
+}
+
+/* Each pair of words is one of two that a hash by multiplication maps to the same, whatever
+ * its seed: bit 63 of a word is changed, and what becomes of it in the next. */
+static void make_pairs(uint32_t choice, uint64_t *words, size_t count)
+{
+	for (size_t i = 0; i < count; i += 2, choice >>= 1) {
+		words[i] = UINT64_C(0x6161616161616161);
+		words[i + 1] = UINT64_C(0x6262626262626262);
+		if (choice & 1) {
+			words[i] ^= UINT64_C(1) << 63;
+			words[i + 1] ^= UINT64_C(1) << 63 | UINT64_C(1) << 34;
+		}
+	}
+}
+
+static void test_collisions(void)
+{
+	enum { CHOICES = 12, COUNT = 1 << CHOICES };
+	static uint32_t found[COUNT];
+	struct pmp_intern *hashes = pmp_intern_new();
+	struct pmp_hash_key key;
+	uint64_t words[2 * CHOICES];
+
+	pmp_hash_key_make(&key);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		uint64_t hash;
+
+		make_pairs(i, words, 2 * CHOICES);
+		hash = pmp_hash_bytes(&key, words, sizeof(words));
+		found[pmp_intern(hashes, &hash, sizeof(hash))]++;
+	}
+	is_int(pmp_intern_count(hashes), COUNT, "%d texts have as many hashes", COUNT);
+	is_int(found[0], 1, "each its own");
+	pmp_intern_free(hashes);
 }
 
 /* Stacks as the tally interns them: arrays that differ in one word. */
@@ -90,6 +145,8 @@ static void test_large(void)
 int main(void)
 {
 	test_small();
+	test_hash();
+	test_collisions();
 	test_many();
 	test_large();
 	return done_testing();

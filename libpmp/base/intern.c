@@ -2,7 +2,7 @@
 /*
  * Interning: an open-addressing table of (hash, id) for entries that are in
  * chunks and never move. A hit costs one hash, one probe and one comparison.
- * The hash is seeded, because the strings come from targets.
+ * The hash has a key, because the strings come from targets.
  */
 #include "base/intern.h"
 
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/hash.h"
 
 #define FIRST_SLOTS 64		       /* a power of two */
@@ -42,7 +41,7 @@ struct pmp_intern {
 	char *free; /* unused part of the current chunk */
 	size_t free_size, chunk_size;
 	size_t chunks_size; /* of all chunks */
-	uint64_t seed;
+	struct pmp_hash_key key;
 };
 
 struct pmp_intern *pmp_intern_new(void)
@@ -58,7 +57,7 @@ struct pmp_intern *pmp_intern_new(void)
 	}
 	table->slot_count = FIRST_SLOTS;
 	table->chunk_size = FIRST_CHUNK;
-	table->seed = pmp_clock() ^ (uint64_t)(uintptr_t)table << 20;
+	pmp_hash_key_make(&table->key);
 	return table;
 }
 
@@ -75,23 +74,6 @@ void pmp_intern_free(struct pmp_intern *table)
 	free(table->entries);
 	free(table->slots);
 	free(table);
-}
-
-static uint32_t hash_of(uint64_t seed, const void *data, size_t length)
-{
-	uint64_t hash = pmp_hash(seed ^ length), word;
-	const char *at = data;
-
-	for (; length >= sizeof(word); length -= sizeof(word), at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = pmp_hash(hash ^ word);
-	}
-	if (length) {
-		word = 0;
-		memcpy(&word, at, length);
-		hash = pmp_hash(hash ^ word);
-	}
-	return (uint32_t)(pmp_hash(hash ^ seed) >> 32);
 }
 
 /* The slot of these bytes, or the free one for them. */
@@ -186,7 +168,7 @@ static struct interned *add_entry(struct pmp_intern *table, const void *data,
 
 uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length)
 {
-	uint32_t hash = hash_of(table->seed, data, length);
+	uint32_t hash = (uint32_t)pmp_hash_bytes(&table->key, data, length);
 	struct intern_slot *slot = find_slot(table, hash, data, length);
 	struct interned *entry;
 
@@ -209,7 +191,7 @@ uint32_t pmp_intern(struct pmp_intern *table, const void *data, size_t length)
 
 uint32_t pmp_intern_find(const struct pmp_intern *table, const void *data, size_t length)
 {
-	uint32_t hash = hash_of(table->seed, data, length);
+	uint32_t hash = (uint32_t)pmp_hash_bytes(&table->key, data, length);
 	const struct intern_slot *slot = find_slot(table, hash, data, length);
 
 	return slot->number ? slot->number - 1 : PMP_INTERN_NONE;

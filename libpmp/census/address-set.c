@@ -4,33 +4,35 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "libpmp.h"
 
 #define FIRST_SIZE 256
 
-static void put(uint64_t *slots, size_t size, uint64_t address)
+/* The slot of an address, or the free one for it. */
+static uint64_t *find(const struct pmp_address_set *set, uint64_t address)
 {
-	size_t i = pmp_hash(address) & (size - 1);
+	size_t i = pmp_hash_pair(&set->key, address, 0) & (set->size - 1);
 
-	while (slots[i])
-		i = (i + 1) & (size - 1);
-	slots[i] = address;
+	while (set->slots[i] && set->slots[i] != address)
+		i = (i + 1) & (set->size - 1);
+	return &set->slots[i];
 }
 
 static int grow(struct pmp_address_set *set)
 {
-	const size_t size = set->size ? set->size * 2 : FIRST_SIZE;
-	uint64_t *slots = calloc(size, sizeof(*slots));
+	struct pmp_address_set grown = *set;
 
-	if (!slots)
+	grown.size = set->size ? set->size * 2 : FIRST_SIZE;
+	grown.slots = calloc(grown.size, sizeof(*grown.slots));
+	if (!grown.slots)
 		return PMP_ENOMEM;
+	if (!set->size)
+		pmp_hash_key_make(&grown.key);
 	for (size_t i = 0; i < set->size; i++)
 		if (set->slots[i])
-			put(slots, size, set->slots[i]);
+			*find(&grown, set->slots[i]) = set->slots[i];
 	free(set->slots);
-	set->slots = slots;
-	set->size = size;
+	*set = grown;
 	return 0;
 }
 
@@ -40,24 +42,14 @@ int pmp_address_set_add(struct pmp_address_set *set, uint64_t address)
 		return 0;
 	if (2 * (set->count + 1) > set->size && grow(set))
 		return PMP_ENOMEM;
-	put(set->slots, set->size, address);
+	*find(set, address) = address;
 	set->count++;
 	return 0;
 }
 
 bool pmp_address_set_has(const struct pmp_address_set *set, uint64_t address)
 {
-	size_t i;
-
-	if (!set->count)
-		return false;
-	i = pmp_hash(address) & (set->size - 1);
-	while (set->slots[i]) {
-		if (set->slots[i] == address)
-			return true;
-		i = (i + 1) & (set->size - 1);
-	}
-	return false;
+	return set->count && *find(set, address);
 }
 
 void pmp_address_set_free(struct pmp_address_set *set)

@@ -7,9 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+
 struct pmp_address_set {
 	uint64_t *slots; /* 0: empty */
 	size_t count, size;
+	struct pmp_hash_key key; /* set with the first slots */
 };
 
 /* address must not be 0. 0 or PMP_ENOMEM. */

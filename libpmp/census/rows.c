@@ -6,38 +6,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "libpmp.h"
 
 #define FIRST_SIZE 1024
 #define FEW (PMP_CENSUS_ROWS_MAX / 2) /* beyond that, sizes are merged */
 
-static struct pmp_census_row *find(struct pmp_census_row *slots, size_t size,
-				   uint64_t word, uint64_t bytes)
+static struct pmp_census_row *find(const struct pmp_census_rows *rows, uint64_t word,
+				   uint64_t bytes)
 {
-	size_t i = pmp_hash(pmp_hash(word) ^ bytes) & (size - 1);
+	struct pmp_census_row *slots = rows->slots;
+	size_t i = pmp_hash_pair(&rows->key, word, bytes) & (rows->size - 1);
 
 	while (slots[i].blocks && (slots[i].word != word || slots[i].size != bytes))
-		i = (i + 1) & (size - 1);
+		i = (i + 1) & (rows->size - 1);
 	return &slots[i];
 }
 
 static int grow(struct pmp_census_rows *rows)
 {
-	const size_t size = rows->size ? rows->size * 2 : FIRST_SIZE;
-	struct pmp_census_row *slots = calloc(size, sizeof(*slots));
+	struct pmp_census_rows grown = *rows;
 
-	if (!slots)
+	grown.size = rows->size ? rows->size * 2 : FIRST_SIZE;
+	grown.slots = calloc(grown.size, sizeof(*grown.slots));
+	if (!grown.slots)
 		return PMP_ENOMEM;
+	if (!rows->size)
+		pmp_hash_key_make(&grown.key);
 	for (size_t i = 0; i < rows->size; i++) {
 		const struct pmp_census_row *row = &rows->slots[i];
 
 		if (row->blocks)
-			*find(slots, size, row->word, row->size) = *row;
+			*find(&grown, row->word, row->size) = *row;
 	}
 	free(rows->slots);
-	rows->slots = slots;
-	rows->size = size;
+	*rows = grown;
 	return 0;
 }
 
@@ -45,14 +47,14 @@ static int grow(struct pmp_census_rows *rows)
 static struct pmp_census_row *choose(struct pmp_census_rows *rows, uint64_t word,
 				     uint64_t size)
 {
-	struct pmp_census_row *row = find(rows->slots, rows->size, word, size);
+	struct pmp_census_row *row = find(rows, word, size);
 
 	if (row->blocks || rows->count < FEW)
 		return row;
-	row = find(rows->slots, rows->size, word, 0);
+	row = find(rows, word, 0);
 	if (row->blocks || rows->count < PMP_CENSUS_ROWS_MAX - 1)
 		return row;
-	return find(rows->slots, rows->size, 0, 0);
+	return find(rows, 0, 0);
 }
 
 int pmp_census_rows_add(struct pmp_census_rows *rows, uint64_t word, uint64_t size)

@@ -3,11 +3,13 @@
 #ifndef PMP_CENSUS_ROWS_H
 #define PMP_CENSUS_ROWS_H
 
+#include "base/hash.h"
 #include "census.h"
 
 struct pmp_census_rows {
 	struct pmp_census_row *slots; /* a hash table; a slot without blocks is empty */
 	size_t count, size;
+	struct pmp_hash_key key; /* set with the first slots */
 };
 
 /* Count one block. 0 or PMP_ENOMEM. */

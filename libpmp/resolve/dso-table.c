@@ -92,11 +92,14 @@ static uint32_t *list_of(const struct pmp_dso_table *modules,
 {
 	const enum pmp_module_kind kind =
 		module->source ? module->source->kind : PMP_MODULE_ANON;
-	uint64_t hash = pmp_hash((uintptr_t)module->path) ^ (uintptr_t)module->saved_id;
+	uint64_t one = (uintptr_t)module->path, other = (uintptr_t)module->saved_id;
 
-	if (module->inode && (kind == PMP_MODULE_FILE || kind == PMP_MODULE_PERF_MAP))
-		hash = pmp_hash(module->device) ^ module->inode;
-	return &modules->lists[pmp_hash(hash) & (modules->list_count - 1)];
+	if (module->inode && (kind == PMP_MODULE_FILE || kind == PMP_MODULE_PERF_MAP)) {
+		one = module->device;
+		other = module->inode;
+	}
+	return &modules->lists[pmp_hash_pair(&modules->key, one, other) &
+			       (modules->list_count - 1)];
 }
 
 static void put_into_list(struct pmp_dso_table *modules, struct pmp_dso_entry *module)
@@ -327,6 +330,7 @@ void pmp_dso_table_init(struct pmp_dso_table *modules, struct pmp_strings *strin
 {
 	*modules = (struct pmp_dso_table){ .strings = strings,
 					   .unmapped = PMP_LOCATION_NONE };
+	pmp_hash_key_make(&modules->key);
 }
 
 static void free_module(struct pmp_dso_entry *module)

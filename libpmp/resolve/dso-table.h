@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "resolve/dso.h"
 #include "resolve/frame.h"
 #include "resolve/kernel.h"
@@ -48,6 +49,7 @@ struct pmp_dso_table {
 	size_t count, capacity;
 	uint32_t *lists; /* hash table: the first module in each list; see dso-table.c */
 	size_t list_count;		/* a power of two */
+	struct pmp_hash_key key;	/* of the lists */
 	struct pmp_kernel_names kernel; /* of all sources of the kernel */
 	struct pmp_alias *aliases;	/* hash table of sources */
 	size_t alias_count, alias_slots;

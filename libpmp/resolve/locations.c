@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "resolve/strings.h"
 
 #define FIRST_SLOTS 1024 /* a power of two */
@@ -50,8 +49,8 @@ static size_t find_slot(const struct pmp_locations *locations,
 			const struct pmp_location_key *key)
 {
 	const pmp_location *slots = locations->slots;
-	uint64_t hash = pmp_hash(key->address ^
-				 pmp_hash((uint64_t)key->module << 2 | key->flags));
+	uint64_t hash = pmp_hash_pair(&locations->hash_key, key->address,
+				      (uint64_t)key->module << 32 | key->flags);
 	size_t i = hash & (locations->slot_count - 1);
 
 	while (slots[i] != PMP_LOCATION_NONE &&
@@ -114,6 +113,8 @@ static bool grow_slots(struct pmp_locations *locations)
 	slots = malloc(count * sizeof(*slots));
 	if (!slots)
 		return false;
+	if (!locations->slots)
+		pmp_hash_key_make(&locations->hash_key);
 	free(locations->slots);
 	locations->slots = slots;
 	locations->slot_count = count;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "libpmp.h"
 #include "resolve/frame.h"
 
@@ -40,7 +41,8 @@ struct pmp_locations {
 	size_t count, capacity; /* all numbers are below count */
 	pmp_location *slots;	/* hash table */
 	size_t slot_count;
-	pmp_location *firsts; /* of each module */
+	struct pmp_hash_key hash_key; /* set with the first slots */
+	pmp_location *firsts;	      /* of each module */
 	size_t first_count, first_capacity;
 	pmp_location *free_numbers;
 	size_t free_count, free_capacity;

@@ -7,10 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "libpmp.h"
 
@@ -168,10 +166,12 @@ int pmp_blocks_put(struct pmp_blocks *blocks, const struct pmp_block *block)
 		return PMP_ENOMEM;
 	if (blocks->limit && blocks->count >= blocks->limit && evict(blocks))
 		return PMP_ENOMEM;
-	if (!blocks->key &&
-	    getrandom(&blocks->key, sizeof(blocks->key), GRND_NONBLOCK) < 0)
-		blocks->key = pmp_clock();
-	blocks->key |= 1;
+	if (!blocks->key) {
+		struct pmp_hash_key key;
+
+		pmp_hash_key_make(&key);
+		blocks->key = key.words[0] | 1;
+	}
 	if (!blocks->slots || blocks->count >= slot_count(blocks) / 4 * 3) {
 		if (resize(blocks, blocks->slots ? blocks->bits + 1 : BITS_MIN))
 			return PMP_ENOMEM;
