@@ -35,9 +35,17 @@ judge() {
 		"$1: $(printf '%s\n' "$judged" | head -n 1)"
 }
 
+# names FILE: the frames of each thread, inlined ones too, with their names.
+names() {
+	awk '/^Thread / { lwp = $0; sub(/.*LWP /, "", lwp); sub(/[^0-9].*/, "", lwp) }
+		/^#/ { print lwp, $0 }' "$1" | sort
+}
+
 # all_same TEXT PROGRAM: the core that gcore writes of the target, which is frozen.
 all_same() {
 	kill -STOP "$target_pid"
+	capture
+	names raw >live.names
 	capture --no-inline
 	cp raw live.txt
 	gcore -o core "$target_pid" >gcore.log 2>&1
@@ -47,6 +55,10 @@ all_same() {
 	judged=$("$compare" core.txt live live.txt)
 	like "$judged" '^threads ([1-9][0-9]*) same \1 shorter 0 longer 0 differ 0$' \
 		"$1, as the living process: $(printf '%s\n' "$judged" | head -n 1)"
+	"$PMP" core >raw 2>err || diag "$(cat err)"
+	names raw >core.names
+	is "$(diff live.names core.names | head -n 4)" "" \
+		"$1: $(wc -l <core.names) names, those of inlined functions too"
 	eu-stack --core core -n 0 >eu.txt 2>/dev/null
 	judge "$1, as eu-stack --core" eu eu.txt
 	gdb_stacks gdb.txt "$2" core
