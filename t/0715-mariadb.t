@@ -62,6 +62,7 @@ for round in 1 2 3; do
 	"$PMP" --raw --no-inline -p "$mariadb_pid" >"frozen.$round" 2>>err
 	gdb -nx -batch -p "$mariadb_pid" -x "$top_srcdir/t/lib/gdb-stacks.py" \
 		>"gdb.$round" 2>/dev/null
+	[ "$round" -gt 1 ] || gcore -o core "$mariadb_pid" >gcore.log 2>&1
 	kill -CONT "$mariadb_pid"
 	line=$("$top_srcdir/t/lib/compare-stacks.pl" "gdb.$round" "frozen.$round" 2>"diff.$round")
 	diag "$line"
@@ -72,6 +73,12 @@ for round in 1 2 3; do
 done
 ok "[ $compared -gt 150 ]" "gdb shows $compared stacks in three rounds"
 ok "[ $((equal * 100)) -ge $((compared * 99)) ]" "$equal of $compared equal gdb's (99 % wanted)"
+
+"$PMP" --raw --no-inline "core.$mariadb_pid" >core.txt 2>err || diag "$(cat err gcore.log)"
+rm -f "core.$mariadb_pid"
+judged=$("$top_srcdir/t/bench/core-compare.py" core.txt live frozen.1)
+like "$judged" '^threads ([1-9][0-9]+) same \1 shorter 0 longer 0 differ 0$' \
+	"its core, as the living process: $(printf '%s\n' "$judged" | head -n 1)"
 
 ok "untouched $mariadb_pid" "nothing is left traced or stopped"
 mariadb_unload
