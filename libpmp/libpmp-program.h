@@ -788,6 +788,9 @@ struct pmp_namer_calls {
 	 * NULL: it is no longer needed. */
 	void (*end)(void *arg, int fd, char *reason, size_t size);
 	void *arg;
+	/* A module has been read: failures before it and after it are not in a row. May be
+	 * NULL. */
+	void (*has_read)(void *arg);
 };
 
 /** Look up the names of all locations, so that a child of this process needs no more. */

@@ -309,22 +309,141 @@ check_long_names() {
 	is "$(cat err)" "" "and no process that reads files is given up"
 }
 
-check_three() {
-	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+# victims COUNT: as many programs that bring down who reads them; $pids
+victims() {
 	pids=
-	for i in 1 2 3 4; do
+	for i in $(seq "$1"); do
 		program "$tmp/victim$i/program" || return
 		start_target "$tmp/victim$i/program" || return
 		pids="$pids -p $target_pid"
 	done
+}
+
+no_more='no more files are read: the process for that has ended'
+
+# gives_up FAULT ERE: in a row; there are no names like that
+gives_up() {
 	# shellcheck disable=SC2086
-	PMP_FAULT=namer-crash "$PMP_FAULTY" -f folded -n 2 -i 10ms -o out.folded $pids \
+	PMP_FAULT=$1 "$PMP_FAULTY" -f folded -n 2 -i 10ms -o out.folded $pids \
 		</dev/null >out 2>err
-	is $? 0 "after three deaths: status 0"
+	is $? 0 "$1, after three deaths: status 0"
 	is "$(awk '{ n += $NF } END { print n }' out.folded)" 8 "all samples are there"
-	unlike "$(cat out.folded)" 'main|nap' "there are addresses only"
-	is "$(grep -c 'no more files are read: the process for that has ended three times' err)" 1 \
-		"and pmp says so"
+	unlike "$(cat out.folded)" "$2" "there are addresses only"
+	is "$(grep -c "$no_more three times in a row" err)" 1 "and pmp says so"
+}
+
+# It may die when a file is opened, or, having opened them all, when names are wanted.
+check_three() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	victims 4 || return
+	gives_up namer-crash 'main|nap'
+	gives_up namer-lies ';main;'
+}
+
+pass='
+#include <stdio.h>
+typedef void (*pass_fn)(void *);
+__attribute__((noinline)) void pass(void **rest);
+void pass(void **rest)
+{
+	((pass_fn)rest[0])(rest + 1);
+	__asm__ volatile("" ::: "memory");
+}
+'
+calls='
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+static void at_end(void *rest)
+{
+	(void)rest;
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	for (;;)
+		usleep(100000);
+}
+int main(int argc, char **argv)
+{
+	void *all[128];
+	for (int i = 1; i < argc; i++)
+		all[i - 1] = dlsym(dlopen(argv[i], RTLD_NOW), "pass");
+	all[argc - 1] = at_end;
+	((void (*)(void **))all[0])(all + 1);
+	return 0;
+}
+'
+
+# start_mixed COUNT: a program whose stack goes through as many libraries that bring down who
+# reads them, each of which is called by another that does not.
+start_mixed() {
+	mkdir -p victim good
+	printf '%s' "$pass" >pass.c
+	printf '%s' "$calls" >calls.c
+	build pass.so -shared -fPIC pass.c || return
+	build calls calls.c -ldl || return
+	libraries=
+	for i in $(seq "$1"); do
+		cp pass.so "good/good$i.so"
+		cp pass.so "victim/bad$i.so"
+		libraries="$libraries ./good/good$i.so ./victim/bad$i.so"
+	done
+	# shellcheck disable=SC2086
+	start_target "$tmp/calls" $libraries
+}
+
+# Three in a row: those between which another file was read are not.
+check_mixed() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_mixed 6 || return
+	for what in crash lies; do
+		PMP_FAULT=namer-$what timeout 120 "$PMP_FAULTY" -f folded -n 1 -o out.folded \
+			-p "$target_pid" </dev/null >out 2>err
+		is $? 0 "$what, six that do harm and six that do not, by turns: status 0"
+		is "$(tr ';' '\n' <out.folded | grep -c '^pass')" 6 "all others have names"
+		is "$(tr ';' '\n' <out.folded | grep -c '^\[bad[1-6].so+0x')" 6 \
+			"and those that do harm addresses"
+		like "$(cat out.folded)" ';main;' "as has the program" || diag "$(cat out.folded)"
+		unlike "$(cat err)" 'no more files' "nothing is given up"
+	done
+}
+
+# Each of them costs time: there is an end to it.
+check_many() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	start_mixed 36 || return
+	PMP_FAULT=namer-crash timeout 120 "$PMP_FAULTY" -f folded -n 1 -o out.folded \
+		-p "$target_pid" </dev/null >out 2>err
+	is $? 0 "36 that do harm and 36 that do not, by turns: status 0"
+	is "$(grep -c "$no_more 30 times within an hour" err)" 1 "it is given up after 30"
+	is "$(tr ';' '\n' <out.folded | grep -c -e '^pass' -e '^\[\(good\|bad\)[0-9]*.so+0x')" 72 \
+		"all frames are there"
+	like "$(tr ';' '\n' <out.folded | grep -c '^pass')" '^(2[0-9]|3[0-5])$' "what was read has names"
+}
+
+# A server and the live view may run for weeks: they say it at once.
+check_meanwhile() {
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	# shellcheck source=t/lib/serve.sh
+	. "$top_srcdir/t/lib/serve.sh"
+	victims 3 || return
+	PMP=$PMP_FAULTY
+	# shellcheck disable=SC2086
+	PMP_FAULT=namer-crash start_server serve --serve=0 $pids
+	is "$(status "${url}past/folded?seconds=1")" 200 "a page of a server whose process for names dies three times"
+	ok "wait_for 'grep -q \"$no_more\" serve.err'" "it says so meanwhile"
+	is "$(status "${url}past/folded?seconds=1")" 200 "it goes on"
+	end_server
+	is "$(grep -c "$no_more" serve.err)" 1 "and says it once"
+	PMP=$top_builddir/pmp/pmp
+	command -v tmux >/dev/null || { skip "no tmux"; return; }
+	# shellcheck source=t/lib/screen.sh
+	. "$top_srcdir/t/lib/screen.sh"
+	begin env PMP_FAULT=namer-crash "$PMP_FAULTY" "$pids"
+	ok "shows '$no_more'" "so does the live view"
+	keys q
+	wait_for '[ -e over ]' 20
+	ok "shows '$no_more three times'" "also after it"
+	no_terminal
 }
 
 run_checks "$@"

@@ -61,11 +61,18 @@ static void give_up(struct pmp_remote *remote, struct pmp_remote_module *module)
 		remote->calls->end(remote->calls->arg, remote->socket, reason,
 				   sizeof(reason));
 	remote->socket = -1;
+	remote->opened = false;
 	if (!module)
 		return;
 	module->failed = true;
 	snprintf(module->problem, sizeof(module->problem),
 		 "the process that reads files %s", reason);
+}
+
+static void has_read(const struct pmp_remote *remote)
+{
+	if (remote->calls->has_read)
+		remote->calls->has_read(remote->calls->arg);
 }
 
 void pmp_remote_free(struct pmp_remote *remote)
@@ -313,8 +320,15 @@ void pmp_remote_open(struct pmp_remote *remote, struct pmp_remote_module *module
 	write_open(&remote->request, source, options, asked, count);
 	if (!send_request(remote, PMP_REMOTE_OPEN, module, 0, source->fd) ||
 	    !receive(remote, module, PMP_REMOTE_OPENED) ||
-	    !take_opened(&remote->message.body, module))
+	    !take_opened(&remote->message.body, module)) {
+		/* Others may be opened before any is named. That does not count for one
+		 * that fails later, when it is named. */
+		if (remote->opened)
+			has_read(remote);
 		give_up(remote, module);
+		return;
+	}
+	remote->opened = true;
 }
 
 bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module,
@@ -344,11 +358,14 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 		works = works && left < before && at == body->length &&
 			(left == 0) == (remote->message.header.flag != 0);
 	}
-	if (!works)
+	if (!works) {
 		give_up(remote, module);
-	else if (remote->message.header.flag == PMP_REMOTE_LAST_LACKS_LINES)
+		return false;
+	}
+	has_read(remote);
+	if (remote->message.header.flag == PMP_REMOTE_LAST_LACKS_LINES)
 		snprintf(module->problem, sizeof(module->problem), PMP_PERF_MAP_LOST);
-	return works;
+	return true;
 }
 
 void pmp_remote_close(struct pmp_remote *remote, struct pmp_remote_module *module)

@@ -26,6 +26,7 @@ struct pmp_remote {
 	uint32_t handles; /* given so far */
 	bool off;	  /* no process will be started any more */
 	bool cancelled;	  /* because the program is ending */
+	bool opened;	  /* a module has been, since a process last failed */
 	uint64_t until;	  /* deadline for the current answer, ns of pmp_clock() */
 	struct {
 		size_t lines, files, fetched;

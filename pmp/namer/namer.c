@@ -18,7 +18,9 @@
 #include "base/fault.h"
 #include "namer/parent.h"
 
-#define DEATHS_MAX 3
+#define DEATHS_MAX 3	 /* in a row */
+#define HOUR_DEATHS 30	 /* of an hour: each may cost seconds, and what is read again */
+#define HOUR 3600	 /* seconds */
 #define PARENT_TIME 10	 /* seconds for an answer, which takes hardly any time */
 #define END_POLL 1000000 /* ns */
 #define END_POLLS_MAX 2000
@@ -35,8 +37,12 @@ struct namer {
 	int socket;
 	pthread_mutex_t lock;
 	struct namer_process readers[AT_A_TIME];
-	pid_t left; /* not needed any more, but not reaped yet; 0: none */
-	unsigned deaths;
+	pid_t left;	 /* not needed any more, but not reaped yet; 0: none */
+	unsigned deaths; /* in a row */
+	unsigned hour_deaths;
+	time_t hour; /* when the first of them was */
+	/* After how many deaths no more are started; NULL: they are. */
+	const char *given_up;
 	bool cancelled;
 	uint64_t cpu, cpu_of_ended; /* ns */
 	unsigned missing;	    /* of enum confine_missing */
@@ -123,8 +129,8 @@ static int start(void *arg)
 	end_left(namer);
 	if (namer->cancelled)
 		fd = -ECANCELED;
-	else if (reader && namer->deaths < DEATHS_MAX &&
-		 request(namer, &asked, &answer, &fd) && fd >= 0)
+	else if (reader && !namer->given_up && request(namer, &asked, &answer, &fd) &&
+		 fd >= 0)
 		*reader = (struct namer_process){ .fd = fd, .pid = answer.pid };
 	pthread_mutex_unlock(&namer->lock);
 	return fd;
@@ -166,6 +172,33 @@ static void describe(const struct parent_answer *answer, char *text, size_t size
 			 strsignal(number));
 }
 
+/* A hostile target may have ever more files that do harm, with others among them. */
+static void count_death(struct namer *namer)
+{
+	struct timespec now = { 0 };
+	const char *times = NULL;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!namer->hour_deaths || now.tv_sec - namer->hour >= HOUR) {
+		namer->hour = now.tv_sec;
+		namer->hour_deaths = 0;
+	}
+	if (++namer->hour_deaths >= HOUR_DEATHS)
+		times = "30 times within an hour";
+	if (__atomic_add_fetch(&namer->deaths, 1, __ATOMIC_RELAXED) >= DEATHS_MAX)
+		times = "three times in a row";
+	if (!namer->given_up)
+		__atomic_store_n(&namer->given_up, times, __ATOMIC_RELEASE);
+}
+
+static void has_read(void *arg)
+{
+	struct namer *namer = arg;
+
+	/* The holder of the lock may be waiting for a process to end. */
+	__atomic_store_n(&namer->deaths, 0, __ATOMIC_RELAXED);
+}
+
 static void end(void *arg, int fd, char *reason, size_t size)
 {
 	struct namer *namer = arg;
@@ -193,7 +226,7 @@ static void end(void *arg, int fd, char *reason, size_t size)
 	if (reason && namer->cancelled) {
 		snprintf(reason, size, "was interrupted");
 	} else if (reason) {
-		namer->deaths++;
+		count_death(namer);
 		describe(&answer, reason, size);
 	}
 	pthread_mutex_unlock(&namer->lock);
@@ -248,7 +281,7 @@ struct namer *namer_new(struct pmp_error *err)
 	pthread_mutex_init(&namer->lock, NULL);
 	for (size_t i = 0; i < AT_A_TIME; i++)
 		namer->readers[i].fd = -1;
-	namer->calls = (struct pmp_namer_calls){ start, works, end, namer };
+	namer->calls = (struct pmp_namer_calls){ start, works, end, namer, has_read };
 	namer->parent = fork();
 	if (namer->parent == 0)
 		parent_run(fds[1], front);
@@ -341,7 +374,7 @@ unsigned namer_missing(const struct namer *namer)
 	return namer ? namer->missing : 0;
 }
 
-bool namer_has_given_up(const struct namer *namer)
+const char *namer_given_up(const struct namer *namer)
 {
-	return namer && namer->deaths >= DEATHS_MAX;
+	return namer ? __atomic_load_n(&namer->given_up, __ATOMIC_ACQUIRE) : NULL;
 }

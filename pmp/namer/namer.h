@@ -34,7 +34,8 @@ pid_t namer_pid(const struct namer *namer);
 uint64_t namer_cpu(struct namer *namer);
 /** The rights that could not be dropped: of enum confine_missing (confine/rights.h). */
 unsigned namer_missing(const struct namer *namer);
-/** Have so many of them died that no more are started? */
-bool namer_has_given_up(const struct namer *namer);
+/** Have so many of them died that no more are started? "three times in a row", or NULL.
+ * May be called by any thread. */
+const char *namer_given_up(const struct namer *namer);
 
 #endif

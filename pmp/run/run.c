@@ -67,6 +67,7 @@ struct run {
 	bool begun;	     /* the source has been opened */
 	const char *reading; /* the file that the worker reads, or NULL */
 	bool working;	     /* the run waits for a job of the worker */
+	bool said;	     /* that no more files are read */
 	uint64_t end_seen;   /* when signals asked pmp to end, or 0 */
 	uint64_t limit_seen; /* the same for --max-wall */
 };
@@ -156,6 +157,21 @@ static void suspend(struct run *run)
 	sample_again(run);
 }
 
+/* Say it when it happens: this may go on for weeks. */
+static void tell_given_up(struct run *run)
+{
+	const char *times = namer_given_up(run->namer);
+
+	if (!times || run->said)
+		return;
+	run->said = true;
+	message_note(
+		"if you trust these programs, --no-sandbox reads their files in pmp itself",
+		"no more files are read: the process for that has ended %s; what had no "
+		"name by then has an address",
+		times);
+}
+
 static void tend(struct run *run, bool idle)
 {
 	struct caught *caught = &run->state.caught;
@@ -174,6 +190,7 @@ static void tend(struct run *run, bool idle)
 		fail(run, PMP_EXIT_FAILED);
 	}
 	fetcher_tell(run->fetcher);
+	tell_given_up(run);
 	run->state.helpers_cpu = spent_by_ended() + namer_cpu(run->namer);
 	if (run->begun)
 		run->source.type->tend(&run->source, idle);
@@ -688,14 +705,9 @@ static void write_results(struct run *run)
 	summary_unwanted(counting, &run->source.targets);
 	for (size_t i = 0; i < run->sink_count; i++)
 		summary_filter(&run->sinks[i].counting);
+	tell_given_up(run);
 	if (run->options->quiet)
 		return;
-	if (namer_has_given_up(run->namer))
-		message_print(
-			"if you trust these programs, --no-sandbox reads their files "
-			"in pmp itself",
-			"no more files are read: the process for that has ended three "
-			"times; what had no name by then has an address");
 	if (!run->options->no_symbols)
 		report_modules(counting, &run->source.targets);
 	if (counting->base)
