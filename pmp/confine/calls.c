@@ -94,7 +94,7 @@ bool confine_calls(const struct confine_call *calls, size_t count,
 	filter[length++] = RETURN(SECCOMP_RET_KILL_PROCESS);
 #endif
 	for (size_t i = 0; i < count; i++) {
-		if (length + CALL_LENGTH + 2 * TEST_LENGTH >= LENGTH_MAX)
+		if (length + CALL_LENGTH + CONFINE_TESTS * TEST_LENGTH >= LENGTH_MAX)
 			return false;
 		length += add_call(filter + length, &calls[i]);
 	}

@@ -27,12 +27,14 @@ enum confine_action {
 	CONFINE_END,	 /* it kills the process with SIGSYS */
 };
 
+enum { CONFINE_TESTS = 4 };
+
 /* A call whose arguments pass all tests. */
 struct confine_call {
 	uint32_t number;
 	enum confine_action action;
 	uint8_t tests; /* the number of tests */
-	struct confine_test test[2];
+	struct confine_test test[CONFINE_TESTS];
 };
 
 /* Rows of a table: a call that may be made, one that kills the process, and one that may be

@@ -6,11 +6,13 @@
  */
 #include "sampler/confine.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -19,6 +21,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -37,12 +40,24 @@
 
 /* To write, create or truncate a file. O_TMPFILE needs O_RDWR or O_WRONLY as well. */
 #define WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
-/* PROCMAP_QUERY: the ioctl's number, without the size of its struct. */
-#define QUERY (('f' << 8) | 17)
-#define QUERY_MASK 0xffff
+/* PROCMAP_QUERY: the ioctl's number, without the size of its struct. What takes no struct
+ * is another one, which exchanges files. */
+#define QUERY _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, 0)
+#define QUERY_MASK (~(uint32_t)(_IOC_SIZEMASK << _IOC_SIZESHIFT))
+/* For the kernel: restart this call. */
+#define RESTART ((uint32_t)-514)
 #define SEM_COMMAND (~0x100U) /* some C libraries add IPC_64 to it */
 
+/* The first two rows are left out for debug messages. */
+enum { UNLESS_DEBUGGING = 2 };
+
 static const struct confine_call calls[] = {
+	END(write),
+	END(writev),
+	/* To print debug messages: so no other file may become that descriptor. */
+	ALLOW_IF(write, CONFINE_LOW(0), ~0U, STDERR_FILENO),
+	ALLOW_IF(writev, CONFINE_LOW(0), ~0U, STDERR_FILENO),
+	{ SYS_close, CONFINE_END, 1, { { CONFINE_LOW(0), ~0U, STDERR_FILENO } } },
 	/* To read stacks. */
 	ALLOW(pread64),
 	ALLOW(read),
@@ -77,15 +92,31 @@ static const struct confine_call calls[] = {
 	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), QUERY_MASK, QUERY),
 	/* To stop and release threads. */
-	ALLOW_REQUEST(PTRACE_SEIZE),
+	{ SYS_ptrace,
+	  CONFINE_ALLOW,
+	  2,
+	  { { CONFINE_LOW(0), ~0U, PTRACE_SEIZE }, { CONFINE_LOW(3), ~0U, 0 } } },
 	ALLOW_REQUEST(PTRACE_INTERRUPT),
 	ALLOW_REQUEST(PTRACE_DETACH),
 	ALLOW_REQUEST(PTRACE_GETREGSET),
 	ALLOW_REQUEST(PTRACE_GETSIGINFO),
+/* To restart the system call that a stop has interrupted. */
+#ifdef __x86_64__
+	{ SYS_ptrace,
+	  CONFINE_ALLOW,
+	  4,
+	  { { CONFINE_LOW(0), ~0U, PTRACE_POKEUSER },
+	    { CONFINE_LOW(2), ~0U, offsetof(struct user, regs.rax) },
+	    { CONFINE_LOW(3), ~0U, RESTART },
+	    { CONFINE_HIGH(3), ~0U, ~0U } } },
+#else
 	ALLOW_REQUEST(PTRACE_PEEKSIGINFO),
-	/* To restart the system call that a stop has interrupted. */
-	ALLOW_REQUEST(PTRACE_SETREGSET),
-	ALLOW_REQUEST(PTRACE_POKEUSER),
+	{ SYS_ptrace,
+	  CONFINE_ALLOW,
+	  2,
+	  { { CONFINE_LOW(0), ~0U, PTRACE_SETREGSET },
+	    { CONFINE_LOW(2), ~0U, NT_PRSTATUS } } },
+#endif
 	ALLOW(wait4),
 	ALLOW(waitid),
 	/* To check that a process lives, and to put back a SIGCHLD that was taken. */
@@ -110,13 +141,11 @@ static const struct confine_call calls[] = {
 	ALLOW(nanosleep),
 	ALLOW(gettimeofday),
 	ALLOW(ppoll),
-	/* To report to the front, and to print debug messages. */
+	/* To report to the front. */
 	ALLOW(sendmsg),
 	ALLOW(sendto),
 	ALLOW(recvmsg),
 	ALLOW(recvfrom),
-	ALLOW_IF(write, CONFINE_LOW(0), ~0U, STDERR_FILENO),
-	ALLOW_IF(writev, CONFINE_LOW(0), ~0U, STDERR_FILENO),
 	ALLOW(dup),
 	/* libunwind creates a pipe to validate addresses of its own process. */
 	ALLOW(pipe2),
@@ -124,9 +153,12 @@ static const struct confine_call calls[] = {
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_SETFD),
 	ALLOW_IF(fcntl, CONFINE_LOW(1), ~0U, F_GETFL),
-	/* Memory that is not executable. */
+	/* Memory that is not executable, and no part of a file. */
 	ALLOW(brk),
-	ALLOW_IF(mmap, CONFINE_LOW(2), PROT_EXEC, 0),
+	{ SYS_mmap,
+	  CONFINE_ALLOW,
+	  2,
+	  { { CONFINE_LOW(2), PROT_EXEC, 0 }, { CONFINE_LOW(3), MAP_SHARED, 0 } } },
 	ALLOW_IF(mprotect, CONFINE_LOW(2), PROT_EXEC, 0),
 	ALLOW(munmap),
 	ALLOW(mremap),
@@ -167,6 +199,7 @@ static const struct confine_call calls[] = {
 	END(tgkill),
 	END(pidfd_send_signal),
 	END(write),
+	END(writev),
 	END(pwrite64),
 	END(openat),
 	END(mmap),
@@ -182,7 +215,8 @@ static const struct confine_call calls[] = {
 	END(capset),
 };
 
-/* Regular files cannot be written any more; sockets and pipes are not limited. */
+/* Regular files cannot be written any more, also where there is no filter; sockets, pipes
+ * and what is below /proc are not limited. */
 static void limit_files(void)
 {
 	const struct rlimit none = { 0, 0 };
@@ -192,6 +226,8 @@ static void limit_files(void)
 
 bool confine_sampler_calls(bool debugs)
 {
+	const size_t skipped = debugs ? UNLESS_DEBUGGING : 0;
+
 #ifdef PMP_FAULTS
 	if (PMP_FAULT("sampler-unfiltered"))
 		return false;
@@ -201,7 +237,8 @@ bool confine_sampler_calls(bool debugs)
 #endif
 	if (!debugs)
 		limit_files();
-	return confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_UNKNOWN);
+	return confine_calls(calls + skipped, sizeof(calls) / sizeof(*calls) - skipped,
+			     CONFINE_UNKNOWN);
 }
 
 /* ---- rights ---------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Install the filter of system calls. From then on no file can be written, unless it
- * writes debug messages. False: see confine_calls(). */
+/** Install the filter of system calls. From then on nothing can be written, except debug
+ * messages to standard error. False: see confine_calls(). */
 bool confine_sampler_calls(bool debugs);
 /** The capabilities (bits) that sampling needs, with substitutes for those that this
  * process lacks; kernel: also to read kernel stacks. */
