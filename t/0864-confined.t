@@ -336,15 +336,17 @@ check_fetcher() {
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
-# lacks WHAT MESSAGE: on a kernel without it there are names, and -v says what is missing.
+# lacks WHAT MESSAGE [NETWORK]: on a kernel without it there are names, and -v says what is
+# missing. What fetches needs the network.
 lacks() {
 	python3 "$top_srcdir/t/lib/without.py" "$1" \
 		"$PMP" -v -f folded -n 1 --debuginfod -p "$victim" >out 2>err
 	is $? 0 "without $1: status 0"
 	like "$(cat out)" '__libc_start_main' "there are names"
-	like "$(cat err)" "^pmp: the process that reads files has more rights than it should: it has $2\$" \
+	signals=${3:+, signals to processes of its user}
+	like "$(cat err)" "^pmp: the process that reads files has more rights than it should: it has $2$3$signals\$" \
 		"and -v says what is missing"
-	like "$(cat err)" "^pmp: debuginfod-find has more rights than it should: it has $2\$" \
+	like "$(cat err)" "^pmp: debuginfod-find has more rights than it should: it has $2$signals\$" \
 		"and what debuginfod-find has not lost"
 	[ "$1" = landlock ] ||
 		like "$(cat err)" '^pmp: the sampler has more rights than it should: it has no filter of system calls' \
@@ -359,7 +361,8 @@ check_missing() {
 	fetch_from || return
 	lacks landlock 'no limit to files \(landlock\)'
 	lacks seccomp 'no filter of system calls \(seccomp\)'
-	lacks both 'no filter of system calls \(seccomp\), no limit to files \(landlock\)'
+	lacks both 'no filter of system calls \(seccomp\), no limit to files \(landlock\)' \
+		', the network'
 	"$PMP" -v --debuginfod -f folded -n 1 -p "$victim" >out 2>err
 	unlike "$(cat err)" 'more rights' "nothing is missing: nothing is said"
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
@@ -371,6 +374,30 @@ kept_by() {
 		"pmp: $1 has more rights than it should: it has $2" "-v says what $1 has not lost"
 }
 
+# Older rules of landlock know no ports, or no signals: faults play them. A filter keeps from
+# both; without one the network is open, and -v says so.
+check_missing_old() {
+	command -v python3 >/dev/null || { skip "no python3"; return; }
+	[ -x "$PMP_FAULTY" ] || { skip "no $PMP_FAULTY"; return; }
+	landlock 6 || { skip "no landlock, or an old one"; return; }
+	start_target sleeper || return
+	head -c 100000 /dev/urandom | gzip >noise.gz
+	no_filter='no filter of system calls (seccomp)'
+	signals='signals to processes of its user'
+	for old in "3/, the network, $signals" "5/, $signals" "6/"; do
+		PMP_FAULT=landlock-${old%%/*} python3 "$top_srcdir/t/lib/without.py" seccomp \
+			"$PMP_FAULTY" -v -f folded -n 1 -p "$target_pid" >out 2>err
+		is "$(grep 'the process that reads files has more' err)" \
+			"pmp: the process that reads files has more rights than it should: it has $no_filter${old#*/}" \
+			"landlock ${old%%/*} and no seccomp: -v says what the process that reads files has"
+		PMP_FAULT=landlock-${old%%/*} python3 "$top_srcdir/t/lib/without.py" seccomp \
+			"$PMP_FAULTY" -v -f folded noise.gz >out 2>err
+		kept_by "what looks at packed files" "$no_filter${old#*/}"
+		PMP_FAULT=landlock-${old%%/*} "$PMP_FAULTY" -v -f folded -n 1 -p "$target_pid" >out 2>err
+		unlike "$(cat err)" 'files has more rights' "with a filter it has no more"
+	done
+}
+
 # The same of what unpacks cores, and of what looks whether a file is one.
 check_missing_unpacker() {
 	{ command -v zstd && command -v gcore && command -v python3; } >/dev/null ||
@@ -380,7 +407,8 @@ check_missing_unpacker() {
 	head -c 100000 /dev/urandom | gzip >noise.gz
 	seccomp='no filter of system calls (seccomp)'
 	landlock='no limit to files (landlock)'
-	for missing in "landlock/$landlock" "seccomp/$seccomp" "both/$seccomp, $landlock"; do
+	for missing in "landlock/$landlock" "seccomp/$seccomp" \
+		"both/$seccomp, $landlock, the network, signals to processes of its user"; do
 		for file in zstd/core.zst "what looks at packed files/noise.gz"; do
 			python3 "$top_srcdir/t/lib/without.py" "${missing%%/*}" \
 				"$PMP" -v -f folded "${file#*/}" </dev/null >out 2>err
@@ -483,11 +511,11 @@ END
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
-# landlock: has the kernel such rules?
+# landlock [VERSION]: has the kernel such rules?
 landlock() {
 	python3 -c '
 import ctypes, sys
-sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < 1)'
+sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < int(sys.argv[1]))' "${1:-1}"
 }
 
 # The path that it prints may lead anywhere. A FIFO whose writer waits shows whether it is

@@ -196,7 +196,7 @@ check_bare() {
 		PMP=$tmp/without start_server bare --serve=0 -v -F 50 --max-cpu=100 -p "$paths"
 		wait_for '[ "$(metric pmp_snapshots_total)" -gt 150 ]' 60
 		is "$(status "${url}past/json?seconds=600")" 200 "without landlock a profile is written"
-		is "$(grep -c '^pmp: what writes large answers has more rights than it should: it has no limit to files (landlock)$' bare.err)" \
+		is "$(grep -c '^pmp: what writes large answers has more rights than it should: it has no limit to files (landlock), the network, signals to processes of its user$' bare.err)" \
 			1 "and -v says what its writer has not lost"
 		stop_process "$server_pid"
 	fi

@@ -42,7 +42,7 @@ static unsigned confine(void)
 	    !confine_memory(MEMORY))
 		missing |= CONFINE_LIMITS;
 	if (!confine_calls(calls, sizeof(calls) / sizeof(*calls), CONFINE_END))
-		missing |= CONFINE_CALLS;
+		missing |= CONFINE_CALLS | confine_rules_lack();
 	return missing;
 }
 

@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fault.h"
+#include "confine/rights.h"
+
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444 /* the same on all architectures */
 #define SYS_landlock_add_rule 445
@@ -44,13 +47,29 @@ struct rule {
 	int32_t parent;
 } __attribute__((packed));
 
+#define OF_PORTS 4   /* the version since which there are rules for ports */
+#define OF_SIGNALS 6 /* for signals and abstract sockets */
+
 static long version(void)
 {
-	return syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_VERSION);
+	const long known = syscall(SYS_landlock_create_ruleset, NULL, 0, ASK_VERSION);
+
+	if (PMP_FAULT("landlock-3"))
+		return known < 3 ? known : 3;
+	if (PMP_FAULT("landlock-5"))
+		return known < 5 ? known : 5;
+	return known;
 }
 
-/* What each version supports: rights for files, for ports since 4, for signals and abstract
- * sockets since 6. */
+unsigned confine_rules_lack(void)
+{
+	const long known = version();
+
+	return (known < OF_PORTS ? CONFINE_NETWORK : 0U) |
+	       (known < OF_SIGNALS ? CONFINE_SIGNALS : 0U);
+}
+
+/* The rights for files that each version supports. */
 static uint64_t files_of(long version)
 {
 	uint64_t files = RIGHTS_1;
@@ -65,9 +84,9 @@ int confine_rules_new(bool network)
 {
 	const long known = version();
 	const struct ruleset rights = { files_of(known), network ? 0 : 3, 3 };
-	const size_t size = known < 4	? sizeof(rights.files)
-			    : known < 6 ? 2 * sizeof(rights.files)
-					: sizeof(rights);
+	const size_t size = known < OF_PORTS	 ? sizeof(rights.files)
+			    : known < OF_SIGNALS ? 2 * sizeof(rights.files)
+						 : sizeof(rights);
 
 	if (known < 1)
 		return -1;

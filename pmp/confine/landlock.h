@@ -16,6 +16,9 @@ bool confine_rules_read(int rules, const char *path);
 bool confine_rules_write(int rules, int fd);
 /** Apply the rules to this thread from now on. */
 bool confine_rules_enter(int rules);
+/** Returns what these rules do not take away from a process without a filter of system
+ * calls, as the kernel's are too old or there are none: of enum confine_missing. */
+unsigned confine_rules_lack(void);
 /** Allow no file to be opened by path any more. False: the kernel does not support that. */
 bool confine_files(void);
 

@@ -229,7 +229,10 @@ static int become(const struct confine_start *start, pid_t parent)
 
 unsigned confine_program_missing(const struct confine_program *program)
 {
-	return (confine_has_filters() ? 0U : CONFINE_CALLS) |
+	const unsigned open =
+		confine_rules_lack() & ~(program->network ? CONFINE_NETWORK : 0U);
+
+	return (confine_has_filters() ? 0U : CONFINE_CALLS | open) |
 	       (program->rules < 0 ? CONFINE_FILES : 0U) |
 	       (program->user == 0 ? CONFINE_USER : 0U);
 }

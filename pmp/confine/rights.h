@@ -21,6 +21,8 @@ enum confine_missing {
 	CONFINE_LIMITS = 4,
 	CONFINE_USER = 8, /* it is still root */
 	CONFINE_CAPABILITIES = 16,
+	CONFINE_NETWORK = 32,
+	CONFINE_SIGNALS = 64, /* to processes of its user */
 };
 
 /** Keep only the capabilities (capabilities(7)) of this thread whose bits are set in kept,

@@ -193,7 +193,7 @@ static unsigned give_up(pid_t front)
 	unsigned missing = confine_drop_user();
 
 	if (!confine_has_filters())
-		missing |= CONFINE_CALLS;
+		missing |= CONFINE_CALLS | confine_rules_lack();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != front)
 		_exit(1);

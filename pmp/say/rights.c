@@ -15,6 +15,8 @@ static const struct {
 	{ CONFINE_LIMITS, "no limits of memory and time" },
 	{ CONFINE_USER, "the user id of root" },
 	{ CONFINE_CAPABILITIES, "all capabilities of its user" },
+	{ CONFINE_NETWORK, "the network" },
+	{ CONFINE_SIGNALS, "signals to processes of its user" },
 };
 
 void rights_note(const char *process, unsigned missing)

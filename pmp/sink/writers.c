@@ -30,7 +30,8 @@ static unsigned limit_writer(pid_t parent)
 	unsigned missing = CONFINE_USER;
 
 	if (!PMP_FAULT("writer-rights"))
-		missing = confine_drop_user() | (confine_files() ? 0U : CONFINE_FILES);
+		missing = confine_drop_user() | (confine_files() ? 0U : CONFINE_FILES) |
+			  confine_rules_lack();
 	/* After the change of user, which resets it. */
 	prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL);
 	confine_limit(RLIMIT_CPU, CPU_SECONDS);
