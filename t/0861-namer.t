@@ -131,8 +131,29 @@ static __attribute__((noinline)) void around(void) { within(); turns++; }
 int main(void) { printf("ready %d\n", (int)getpid()); fflush(stdout); around(); return 0; }
 '
 
+# state_of PID: the letter of /proc/PID/status; nothing once it has been reaped.
+state_of() {
+	field "$1" State 2>/dev/null | cut -c 1
+}
+
+# waiting_fifo PATH: a FIFO with a process that waits to write into it, which is added to
+# $writers. Opening it for reading, even for a moment, lets that process go on.
+waiting_fifo() {
+	mkfifo "$1"
+	{ echo >"$1"; } 2>/dev/null &
+	writers="$writers $!"
+	test_pids="$test_pids $!"
+	wait_for "[ \"\$(state_of $!)\" = S ]"
+}
+
+# still_waits PID: one that was woken runs until it ends.
+still_waits() {
+	wait_for "case \$(state_of $1) in R | D) false ;; esac" && [ "$(state_of "$1")" = S ]
+}
+
 # libdw opens .dwo files itself; it gets them all the same, but nothing else.
 check_split() {
+	writers=
 	mkdir -p split
 	printf '%s' "$split" >split/split.c
 	(cd split && ${CC:-cc} -g -gsplit-dwarf -O2 -o split split.c) 2>/dev/null || {
@@ -142,9 +163,14 @@ check_split() {
 	start_target "$tmp/split/split" || return
 	like "$(names)" 'around;within' "an inlined function out of a .dwo file"
 	rm -f split/*.dwo
-	mkfifo split/split-split.dwo split/split.dwo
-	unlike "$(timeout 60 "$PMP" -q -f folded -n 1 -p "$target_pid")" 'within' \
-		"a FIFO in its place is not opened"
+	waiting_fifo split/split-split.dwo || return
+	waiting_fifo split/split.dwo || return
+	shown=$(timeout -s KILL 60 "$PMP" -q -f folded -n 1 -p "$target_pid")
+	is $? 0 "a FIFO in its place: status 0"
+	like "$shown" ';main;around;usleep' "with the names that are left"
+	for writer in $writers; do
+		ok "still_waits $writer" "its writer still waits: it is not opened"
+	done
 }
 
 check_no_open() {
