@@ -214,15 +214,11 @@ check_no_open() {
 	command -v strace >/dev/null 2>&1 || { skip "no strace"; return; }
 	saved || return
 	strace -f -o trace "$PMP" -q -f folded threads.pb.gz >out
-	reader=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' trace | head -1)
-	grep "^$reader " trace | sed '1,/SECCOMP_MODE_FILTER/d' >after
+	calls_after
 	ok "[ -s after ]" "strace shows what it does after it is confined"
-	# Threads of its own it may have.
-	is "$(grep -v CLONE_THREAD after |
-		grep -Ec '^[0-9]+ +(open|openat|openat2|socket|connect|execve|clone|fork|kill)\(.* = [0-9]')" \
-		0 "and it opens no file"
+	is "$(what_gives)" "" "and it opens no file"
 	ok "grep -q 'read(.*\\\\37\\\\213' after" "it is the one that reads the profile"
-	is "$(grep -v "^$reader " trace | grep -c 'read(.*\\37\\213.*= [0-9]\{5\}')" 0 \
+	is "$(grep -v "^$reader " calls | grep -c 'read(.*\\37\\213.*= [0-9]\{5\}')" 0 \
 		"no other process does"
 }
 

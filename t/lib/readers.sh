@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For tests of the processes that read core files and saved profiles.
+# For tests of the processes that read executables, core files and saved profiles.
 
 # reader_fault FILE FAULT REASON: a process that does that while it reads FILE; "" if all is
 # read all the same, which is in expected.
@@ -16,4 +16,27 @@ reader_fault() {
 	like "$(cat err)" "cannot read .*$1: the process that reads files $3" "the reason"
 	like "$(cat err)" 'no-sandbox reads it in pmp itself' "with a hint"
 	is "$(wc -l <out | tr -d ' ')" 0 "nothing is written"
+}
+
+# calls_after: from the file trace, of strace -f, what the process that reads files does once it
+# has its filter, with all of its threads. Into the file after; the process is in $reader.
+calls_after() {
+	awk -f "$top_srcdir/t/lib/calls.awk" trace >calls
+	reader=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' calls | head -n 1)
+	awk -v reader="${reader:-none}" '
+		BEGIN { threads[reader] = 1 }
+		confined && ($1 in threads) && /^[0-9]+ +clone3?\(.*CLONE_THREAD.* = [0-9]/ { threads[$NF] = 1 }
+		{ line[NR] = $0; pid[NR] = $1; since[NR] = confined }
+		$1 == reader && /SECCOMP_MODE_FILTER/ { confined = 1 }
+		END {
+			for (i = 1; i <= NR; i++)
+				if (since[i] && (pid[i] in threads))
+					print line[i]
+		}' calls >after
+}
+
+# what_gives: of the calls in after those that opened a file or a connection, changed another
+# process or started one. Threads of its own it may have.
+what_gives() {
+	grep -v CLONE_THREAD after | grep -E '^[0-9]+ +(open|openat|openat2|open_by_handle_at|socket|connect|bind|execve|execveat|clone|clone3|fork|vfork|kill|tkill|tgkill|ptrace|pidfd_open)\(.* = [0-9]'
 }
