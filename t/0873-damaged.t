@@ -31,5 +31,17 @@ does() {
 does 'kill -SEGV $$' 'status -11'
 does 'sleep 11' 'hangs'
 does 'exec 3</etc/shadow' 'opens /etc/shadow'
-does 'python3 -c "import socket; socket.socket().connect_ex((\"127.0.0.1\", 1))"' 'AF_INET'
+ln -s /etc/shadow link
+does "exec 3<'$tmp/link'" 'opens /etc/shadow'
+# shellcheck disable=SC2016 # for the script
+does 'exec 3</proc/$PPID/maps' 'opens /proc/[0-9]+/maps'
+# Each waits for the other, so strace writes one of these calls in two lines.
+mkfifo front
+ln front back
+does ": >'$tmp/front' & exec 3<'$tmp/back'" 'opens .*/front'
+like "$(cat out)" 'opens .*/back' "and the other one"
+does 'python3 -c "import socket; socket.socket().connect_ex((\"127.0.0.1\", 1))"' 'connect\(.*AF_INET'
+datagram='import socket; s = socket.socket(type=socket.SOCK_DGRAM)'
+does "python3 -c '$datagram; s.sendto(b\"x\", (\"127.0.0.1\", 9))'" 'sendto\(.*AF_INET'
+does "python3 -c '$datagram; s.sendmsg([b\"x\"], [], 0, (\"127.0.0.1\", 9))'" 'sendmsg\(.*AF_INET'
 done_testing

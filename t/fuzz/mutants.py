@@ -12,8 +12,9 @@ get names of any bytes. pmp takes a snapshot of the process, or reads a saved pr
 with --symfs; each tenth time the core of it. The files are as before afterwards. pmp must end
 by itself within 10 s, by no signal, with a status of its own, and neither of its processes by
 a signal; each hundredth time strace says that it opens no file but those that it opens when
-nothing is damaged, those of the folder and debug files, runs no other program, and makes no
-connection. The end of a process that reads files is counted: it costs the names of that file.
+nothing is damaged, those of the folder and debug files, of no other process than itself and
+the target, runs no other program, and makes no connection. The end of a process that reads
+files is counted: it costs the names of that file.
 
 Prints a line for each failure, and a sum. The status is 1 if anything has failed.
 """
@@ -35,6 +36,8 @@ VALUES = [0, 1, 0x7F, 0x80, 0xFF]
 FIRST = [0xFF, 0]  # what each byte of the headers is at least
 DEATHS = rb"the (sampler|server) (was ended|did not answer|ended)|are kept$"
 STATUSES = {0, 1, 2, 3, 4}
+JOIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/calls.awk")
+INTERNET = re.compile(r"\b(?:socket\(|(?:connect|bind|sendto|sendm?msg)\(.*\{sa_family=)AF_INET6?,")
 LIBRARY = """
 #include <unistd.h>
 volatile int drain;
@@ -198,24 +201,41 @@ class Names:
         os.rename(changes[1], b"libvictim.so")
 
 
-def opened(text):
-    """Paths that were opened, without the numbers of processes and mappings."""
+def calls():
+    """What strace has written, each call in one line."""
+    return subprocess.run(["awk", "-f", JOIN, "trace"], check=True, stdout=subprocess.PIPE,
+                          env={**os.environ, "LC_ALL": "C"}).stdout.decode(errors="replace")
+
+
+def plain(path, known):
+    """Without numbers, but processes are told apart: pmp's own, the target, and others."""
+    def word(match):
+        if path[:match.start()].endswith(("/proc/", "/perf-")):
+            return known.get(match[0], match[0])
+        return "N"
+    return re.sub(r"[0-9a-f]{6,}|\d+", word, path)
+
+
+def opened(text, target):
+    """Paths that were opened, as they were named and as what they have led to."""
+    known = {**dict.fromkeys(re.findall(r"^(\d+) ", text, re.M), "PMP"), str(target): "TARGET"}
     for match in re.finditer(
-            r'\bopen(?:at2?)?\((?:[-\w]+(?:<([^>]*)>)?, )?"([^"]*)"[^\n]*= \d', text):
-        path = os.path.normpath(os.path.join(match[1] or "", match[2]))
-        yield re.sub(r"[0-9a-f]{6,}|\d+", "N", path)
+            r'\bopen(?:at2?)?\((?:[-\w]+(?:<([^>]*)>)?, )?"([^"]*)"[^\n]*= \d+(?:<(/.*)>)?', text):
+        yield plain(os.path.normpath(os.path.join(match[1] or "", match[2])), known)
+        if match[3]:
+            yield plain(match[3], known)
 
 
-def traced(text, folder, usual):
+def traced(text, folder, target, usual):
     """What strace says that pmp must not do."""
-    folder = re.sub(r"[0-9a-f]{6,}|\d+", "N", folder)
-    for path in opened(text):
+    folder = plain(folder, {})
+    for path in opened(text, target):
         if path not in usual and not path.startswith((folder, "/usr/lib/debug")):
             yield "opens " + path
     for line in text.splitlines():
-        if re.search(r"\b(connect|sendto)\(.*AF_INET", line):
+        if INTERNET.search(line):
             yield line
-    programs = re.findall(r"\bexecve\([^\n]*= 0$", text, re.M)
+    programs = re.findall(r"\bexecve(?:at)?\([^\n]*= 0$", text, re.M)
     yield from programs[1:]
 
 
@@ -223,8 +243,8 @@ def one(pmp, arguments, trace):
     """Status, seconds, output, what is wrong."""
     command = [pmp, *arguments]
     if trace:
-        command = ["strace", "-f", "-qq", "-y", "-s", "512", "-e", "trace=%network,open,openat,openat2,execve",
-                   "-o", "trace", *command]
+        command = ["strace", "-f", "-qq", "-y", "-s", "512", "-o", "trace",
+                   "-e", "trace=%network,open,openat,openat2,execve,execveat", *command]
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                start_new_session=True)
@@ -263,10 +283,10 @@ def main():
                    Victim(target.debug, saved)]
         cores = Victim("core", core)
         # Before the thread runs in code that it is for, nothing looks for the map.
-        usual = set(opened('open("%s") = 3' % target.map))
+        usual = set(opened('1 open("%s") = 3' % target.map, target.pid))
         for arguments in 5 * (live, saved, core):  # what threads do by then, differs
             one(pmp, arguments, True)
-            usual.update(opened(open("trace", errors="replace").read()))
+            usual.update(opened(calls(), target.pid))
         for i in range(count):
             victim = cores if i % 10 == 9 else victims[i % len(victims)]
             trace = i % 100 == 0
@@ -282,7 +302,7 @@ def main():
                 wrong = ["status %d" % status]
             if trace:
                 traces += 1
-                wrong += traced(open("trace", errors="replace").read(), folder, usual)
+                wrong += traced(calls(), folder, target.pid, usual)
             ended += b"the process that reads files" in output
             if re.search(DEATHS, output, re.M) or b"runtime error" in output:
                 wrong.append(output.decode(errors="replace")[-300:])
