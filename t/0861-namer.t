@@ -39,6 +39,14 @@ start_sampling() {
 	[ -z "$parent" ] || wait_for "namer=\$(pgrep -x -P $parent pmp-namer)"
 }
 
+# limited NAME MOST TEXT: what /proc/$namer/limits says, or less where that is all that this test
+# may have.
+limited() {
+	most=$(sed -n "s/^$1  *[^ ]*  *\([^ ]*\) .*/\1/p" "/proc/$$/limits")
+	[ "$most" != unlimited ] && [ "$most" -lt "$2" ] || most=$2
+	like "$(grep "^$1 " "/proc/$namer/limits")" "^$1 +$most +$most " "$3"
+}
+
 check_rights() {
 	start_sampling
 	wait_for "[ \"\$(field $namer Seccomp)\" = 2 ]" 5
@@ -56,8 +64,16 @@ check_rights() {
 	fi
 	is "$(for fd in /proc/"$namer"/fd/*; do readlink "$fd"; done |
 		grep -vc -e '^socket:' -e '^/dev/null$')" 0 "it has no file"
-	like "$(grep 'Max address space' "/proc/$namer/limits")" ' 2147483648 ' "its memory has a limit"
-	like "$(grep 'Max core file size' "/proc/$namer/limits")" 'size +0 ' "it leaves no core"
+	limited 'Max address space' 2147483648 "its memory has a limit"
+	limited 'Max core file size' 0 "it leaves no core"
+	limited 'Max file size' 0 "it writes no file"
+	limited 'Max open files' 4096 "its descriptors have a limit"
+	limited 'Max cpu time' 3600 "its processor time has a limit"
+	if [ "$(id -u)" -eq 0 ]; then
+		limited 'Max processes' 1024 "its threads have a limit"
+	else
+		skip "not root: the limit would be for other processes as well"
+	fi
 	is "$(field "$parent" NoNewPrivs)" 1 "its parent has no rights either"
 	stop_process "$pmp"
 	ok "wait_for '! alive $namer && ! alive $parent'" "it ends with pmp, however that ends"
