@@ -511,13 +511,6 @@ END
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
-# landlock [VERSION]: has the kernel such rules?
-landlock() {
-	python3 -c '
-import ctypes, sys
-sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < int(sys.argv[1]))' "${1:-1}"
-}
-
 # The path that it prints may lead anywhere. A FIFO whose writer waits shows whether it is
 # opened.
 check_fetcher_path() {

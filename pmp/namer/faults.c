@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -112,13 +113,19 @@ static const struct {
 	{ "namer-slow", "reader-slow", pause_shortly },
 };
 
+/* An open() that is trapped asks the symbolizer, for which this is called again. */
 void faults_play_names(struct pmp_namer *namer)
 {
+	static bool playing;
 	const char *module = pmp_namer_module(namer);
 
+	if (playing || !module || !strstr(module, "victim"))
+		return;
+	playing = true;
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
-		if (module && strstr(module, "victim") && PMP_FAULT(faults[i].names))
+		if (PMP_FAULT(faults[i].names))
 			faults[i].play();
+	playing = false;
 }
 
 void faults_play_file(void)

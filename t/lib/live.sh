@@ -145,6 +145,13 @@ seconds() {
 	echo "$(((live_end - live_begin) / 1000000000)) $live_status"
 }
 
+# landlock [VERSION]: has the kernel such rules?
+landlock() {
+	python3 -c '
+import ctypes, sys
+sys.exit(ctypes.CDLL(None).syscall(444, None, 0, 1) < int(sys.argv[1]))' "${1:-1}"
+}
+
 # run_checks [NAME...]
 run_checks() {
 	live_file=$top_srcdir/t/${0##*/}
