@@ -2,6 +2,7 @@
 /*
  * From a thread's own stack to the goroutine that has switched to it, with a table of functions
  * made here: of one function, at CODE, that calls itself. A good one, and one that takes long.
+ * And whole walks, with a function that switches and another that calls it.
  */
 #include "tap.h"
 
@@ -12,14 +13,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fakeproc.h"
 #include "unwind/go-rules.h"
 #include "unwind/sections.h"
+#include "unwind/walk.h"
 
 #define TABLE UINT64_C(0x500000)
 #define TABLE_SIZE (2u << 20) /* more than is read of one function's values */
 #define CODE UINT64_C(0x400000)
 #define CODE_SIZE 0x1000u
+#define CALLER (CODE + 0x80)
 #define AFTER_CALL (CODE + 0x105)
+#define OWN_STACK UINT64_C(0x7ffe00000000)
 #define GOROUTINE UINT64_C(0xc000002000) /* its frame pointer */
 #define LOOKED_AT 1024u			 /* bytes before it */
 #define FRAME 64u			 /* of whoever has switched */
@@ -77,7 +82,8 @@ static void make_table(const uint8_t *frames, size_t size)
 	memcpy(table + VALUES + 0x80 + FRAME_AT, frames, size);
 }
 
-/* A file without sections, so that the table is searched for. */
+/* A file without sections, so that the table is searched for. Its code is not
+ * read there. */
 static int make_file(void)
 {
 	Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB,
@@ -86,15 +92,20 @@ static int make_file(void)
 			      .e_machine = EM_X86_64,
 			      .e_phoff = sizeof(header),
 			      .e_phentsize = sizeof(Elf64_Phdr),
-			      .e_phnum = 1 };
-	Elf64_Phdr segment = { .p_type = PT_LOAD,
-			       .p_flags = PF_R,
-			       .p_vaddr = TABLE,
-			       .p_filesz = TABLE_SIZE };
+			      .e_phnum = 2 };
+	Elf64_Phdr segments[2] = { { .p_type = PT_LOAD,
+				     .p_flags = PF_R,
+				     .p_vaddr = TABLE,
+				     .p_filesz = TABLE_SIZE },
+				   { .p_type = PT_LOAD,
+				     .p_flags = PF_R | PF_X,
+				     .p_offset = CODE_SIZE,
+				     .p_vaddr = CODE,
+				     .p_filesz = CODE_SIZE } };
 	int fd = memfd_create("go", MFD_CLOEXEC);
 
 	if (fd < 0 || pwrite(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    pwrite(fd, &segment, sizeof(segment), sizeof(header)) != sizeof(segment))
+	    pwrite(fd, segments, sizeof(segments), sizeof(header)) != sizeof(segments))
 		exit(99);
 	return fd;
 }
@@ -163,6 +174,90 @@ static void test_budget(void)
 	close(fd);
 }
 
+/* Two functions: one that switches stacks, and one that calls it and has no caller. */
+static void make_switch(void)
+{
+	enum {
+		FIRST = 0x60 + 20,
+		SECOND = FIRST + 44,
+		VALUES = 0x100,
+		FLAGS = 41,
+		TOP = 1,
+		SWITCHES = 2
+	};
+	static const uint8_t frames[] = { 0x82, 0x01, 0x80, 0x20, 0 };
+
+	make_table(frames, sizeof(frames));
+	put(8, 2, 8);
+	put(0x60, 0, 4);
+	put(0x60 + 4, FIRST - 0x60, 4);
+	put(0x60 + 8, CALLER - CODE, 4);
+	put(0x60 + 12, SECOND - 0x60, 4);
+	put(0x60 + 16, CODE_SIZE, 4);
+	memset(table + FIRST, 0, VALUES - FIRST);
+	put(FIRST + 16, 1, 4);
+	put(FIRST + FLAGS, SWITCHES, 1);
+	put(SECOND, CALLER - CODE, 4);
+	put(SECOND + 16, 1, 4);
+	put(SECOND + FLAGS, TOP, 1);
+}
+
+/* From a frame of the function that switches: where it has called another, or at pc itself. */
+static struct pmp_walk walk_from(uint64_t fp, bool has_called)
+{
+	static struct pmp_raw_frame frames[16];
+	struct pmp_walk walk = { .frames = frames,
+				 .limit = 16,
+				 .from_caller = has_called };
+	struct pmp_unwinder *unwinder = pmp_unwinder_new(pmp_arch_here, PMP_UNWIND_AUTO);
+	struct pmp_maps *maps = pmp_maps_new();
+	struct pmp_regs regs = { 0 };
+
+	fake_region(maps, CODE, CODE_SIZE, PMP_PROT_READ | PMP_PROT_EXEC, PMP_MODULE_FILE)
+		->fd = make_file();
+	fake_region(maps, GOROUTINE - LOOKED_AT, LOOKED_AT, PMP_PROT_READ,
+		    PMP_MODULE_SPECIAL);
+	/* Nor is the file's header there. */
+	maps->regions[0].offset = CODE_SIZE;
+	pmp_regs_set(&regs, pmp_arch_here->pc, CODE + 0x45);
+	pmp_regs_set(&regs, pmp_arch_here->sp, OWN_STACK);
+	pmp_regs_set(&regs, pmp_arch_here->fp, fp);
+	if (!unwinder || pmp_unwinder_set_maps(unwinder, maps, &memory) ||
+	    pmp_walk(unwinder, &regs, &memory, &walk))
+		abort();
+	pmp_unwinder_free(unwinder);
+	pmp_maps_unref(maps);
+	return walk;
+}
+
+static void is_lost(const struct pmp_walk *walk, const char *what)
+{
+	ok(walk->count == 1 && walk->end == PMP_END_GOROUTINE,
+	   "%s: the walk ends there: %zu frames, %s", what, walk->count,
+	   pmp_end_text(walk->end));
+}
+
+static void test_walk(void)
+{
+	struct pmp_walk walk;
+
+	make_switch();
+	memset(stack, 0, sizeof(stack));
+	stack[(LOOKED_AT - FRAME) / 8] = AFTER_CALL;
+	walk = walk_from(GOROUTINE, true);
+	ok(walk.count == 2 && walk.frames[1].pc == AFTER_CALL && walk.end == PMP_END_ROOT,
+	   "a walk goes on on the goroutine's stack: %zu frames, %s", walk.count,
+	   pmp_end_text(walk.end));
+	walk = walk_from(GOROUTINE, false);
+	is_lost(&walk, "a function that may not have switched yet");
+	walk = walk_from(GOROUTINE + (UINT64_C(1) << 32), true);
+	is_lost(&walk, "a stack that cannot be read");
+	stack[(LOOKED_AT - FRAME) / 8] = AFTER_CALL + 1;
+	walk = walk_from(GOROUTINE, true);
+	is_lost(&walk, "a stack without the call");
+	is_str(pmp_end_text(walk.end), "goroutine's stack not found", "which is said");
+}
+
 int main(void)
 {
 	const int32_t distance = -(int32_t)(AFTER_CALL - CODE);
@@ -172,6 +267,7 @@ int main(void)
 	test_good();
 	test_endless();
 	test_budget();
+	test_walk();
 	return done_testing();
 }
 
