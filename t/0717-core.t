@@ -141,8 +141,11 @@ crash() {
 		>gdb.log 2>&1 </dev/null || diag "$(tail -n 5 gdb.log)"
 }
 
-# crashed TEXT: the core's stacks are those of the others.
+# crashed TEXT: the core's stacks are those of the others. One that gdb has written does not show
+# what the kernel writes.
 crashed() {
+	[ "$by" = kernel ] ||
+		skip "$1: no core of the kernel's, core_pattern is $(cat /proc/sys/kernel/core_pattern)"
 	"$PMP" --no-inline core >core.txt 2>err || diag "$(cat err)"
 	eu-stack --core core -n 0 >eu.txt 2>/dev/null
 	judge "$1, as eu-stack --core" eu eu.txt
