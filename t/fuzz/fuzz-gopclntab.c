@@ -4,8 +4,8 @@
  * it claims to cover, and the input is searched for a module. The first byte says how much
  * of the rest is the table; what follows is the module's data.
  *
- * The corpus has tables of real programs, of Go 1.15, 1.16, 1.18, 1.19, 1.20 and 1.26, cut
- * down to a few functions by t/fuzz/cut-gopclntab.py.
+ * The corpus has the table of a real program of Go 1.19, cut down to a few functions by
+ * t/fuzz/cut-gopclntab.py, which does the same for other versions.
  */
 #include <string.h>
 
