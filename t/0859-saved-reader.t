@@ -217,7 +217,11 @@ check_no_open() {
 	calls_after
 	ok "[ -s after ]" "strace shows what it does after it is confined"
 	is "$(what_gives)" "" "and it opens no file"
-	ok "grep -q 'read(.*\\\\37\\\\213' after" "it is the one that reads the profile"
+	if [ "$(id -u)" -eq 0 ]; then
+		ok "grep -q 'read(.*\\\\37\\\\213' after" "it is the one that reads the profile"
+	else
+		skip "not root: strace cannot read its memory"
+	fi
 	is "$(grep -v "^$reader " calls | grep -c 'read(.*\\37\\213.*= [0-9]\{5\}')" 0 \
 		"no other process does"
 }

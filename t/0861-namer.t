@@ -204,8 +204,13 @@ check_no_open() {
 # what looks for them.
 check_calls_seen() {
 	cat >trace <<-'EOF'
-		7     prctl(PR_SET_NAME, "pmp-namer") = 0
+		6     prctl(PR_SET_NAME, "pmp-namers") = 0
+		6     clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
 		7     openat(AT_FDCWD, "before", O_RDONLY) = 3
+		6     <... clone resumed>)              = 7
+		6     clone(child_stack=NULL, flags=SIGCHLD) = 12
+		7     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) = -1 EFAULT (Bad address)
+		7     openat(AT_FDCWD, "before the filter", O_RDONLY) = 3
 		7     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 0x7f <unfinished ...>
 		12    openat(AT_FDCWD, "other", O_RDONLY <unfinished ...>
 		7     <... prctl resumed>)              = 0

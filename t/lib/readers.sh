@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For tests of the processes that read executables, core files and saved profiles.
 
@@ -18,16 +18,18 @@ reader_fault() {
 	is "$(wc -l <out | tr -d ' ')" 0 "nothing is written"
 }
 
-# calls_after: from the file trace, of strace -f, what the process that reads files does once it
-# has its filter, with all of its threads. Into the file after; the process is in $reader.
+# calls_after: from the file trace, of strace -f, what the first process that reads files does once
+# it has its filter, with all of its threads. Into the file after; the process is in $reader. Where
+# pmp is not root's, strace cannot read its memory, and so not its name: it is found by its parent.
 calls_after() {
 	awk -f "$top_srcdir/t/lib/calls.awk" trace >calls
-	reader=$(sed -n 's/^\([0-9]*\) .*"pmp-namer".*/\1/p' calls | head -n 1)
+	reader=$(awk '/"pmp-namers"/ { parent = $1 }
+		$1 == parent && / (clone|clone3|fork)\(.* = [0-9]+$/ { print $NF; exit }' calls)
 	awk -v reader="${reader:-none}" '
 		BEGIN { threads[reader] = 1 }
 		confined && ($1 in threads) && /^[0-9]+ +clone3?\(.*CLONE_THREAD.* = [0-9]/ { threads[$NF] = 1 }
 		{ line[NR] = $0; pid[NR] = $1; since[NR] = confined }
-		$1 == reader && /SECCOMP_MODE_FILTER/ { confined = 1 }
+		$1 == reader && /SECCOMP_MODE_FILTER.* = 0$/ { confined = 1 }
 		END {
 			for (i = 1; i <= NR; i++)
 				if (since[i] && (pid[i] in threads))
