@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process which reads files that sends descriptors, though nobody has asked it for any, or
- * bytes without end.
+ * bytes without end, or reads nothing of what it is sent.
  */
 #include "lib/descriptors.h"
 #include "lib/tap.h"
 
 #include "base/clock.h"
 #include "resolve/remote-messages.h"
+#include "resolve/remote.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -68,6 +69,65 @@ static void test_time(void)
 	pmp_buf_free(&message.body);
 }
 
+/* ---- one that reads nothing --------------------------------------------------------------- */
+
+struct silent {
+	unsigned asked, ended, failed;
+};
+
+static bool is_asked(void *arg, int fd)
+{
+	struct silent *silent = arg;
+
+	(void)fd;
+	silent->asked++;
+	return false;
+}
+
+static void note_end(void *arg, int fd, char *reason, size_t size)
+{
+	struct silent *silent = arg;
+
+	(void)size;
+	silent->ended++;
+	silent->failed += reason != NULL;
+	close(fd);
+}
+
+/* The main loop closes modules that are in no stack any more: it must not wait. */
+static void test_close(void)
+{
+	struct silent silent = { 0 };
+	const struct pmp_namer_calls calls = { NULL, is_asked, note_end, &silent };
+	struct pmp_remote remote = { .calls = &calls, .serial = 1 };
+	struct pmp_remote_module module = { .handle = 1, .serial = 1 };
+	struct pmp_remote_header header;
+	int pair[2];
+
+	if (!ok(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0,
+		"one that reads nothing"))
+		return;
+	alarm(60);
+	remote.socket = pair[0];
+	pmp_remote_close(&remote, &module);
+	ok(remote.socket >= 0 && !module.handle, "is told which module to close");
+	ok(recv(pair[1], &header, sizeof(header), MSG_DONTWAIT) == sizeof(header) &&
+		   header.type == PMP_REMOTE_CLOSE && header.handle == 1 &&
+		   !header.length,
+	   "with its number");
+	while (send(pair[0], &header, sizeof(header), MSG_DONTWAIT) > 0)
+		continue;
+	module = (struct pmp_remote_module){ .handle = 2, .serial = 1 };
+	pmp_remote_close(&remote, &module);
+	ok(remote.socket < 0 && silent.ended == 1,
+	   "and is ended when there is no room to tell it of another one");
+	is_int(silent.asked, 0, "nobody waits for it");
+	is_int(silent.failed, 0, "none of its modules is to blame");
+	pmp_remote_free(&remote);
+	alarm(0);
+	close(pair[1]);
+}
+
 int main(void)
 {
 	const struct pmp_remote_header header = { .type = PMP_REMOTE_LOG, .length = 8 };
@@ -92,5 +152,6 @@ int main(void)
 	close(pair[0]);
 	close(pair[1]);
 	test_time();
+	test_close();
 	return done_testing();
 }

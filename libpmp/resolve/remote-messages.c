@@ -148,6 +148,17 @@ bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 	return true;
 }
 
+bool pmp_remote_try(int socket, struct pmp_remote_header header)
+{
+	ssize_t n;
+
+	header.length = 0;
+	do
+		n = send(socket, &header, sizeof(header), MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(header);
+}
+
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 static void take_descriptor(struct msghdr *header, struct pmp_remote_message *message)

@@ -62,8 +62,6 @@ static void give_up(struct pmp_remote *remote, struct pmp_remote_module *module)
 				   sizeof(reason));
 	remote->socket = -1;
 	remote->opened = false;
-	if (!module)
-		return;
 	module->failed = true;
 	snprintf(module->problem, sizeof(module->problem),
 		 "the process that reads files %s", reason);
@@ -75,11 +73,17 @@ static void has_read(const struct pmp_remote *remote)
 		remote->calls->has_read(remote->calls->arg);
 }
 
-void pmp_remote_free(struct pmp_remote *remote)
+/* It is not needed any more. */
+static void end(struct pmp_remote *remote)
 {
 	if (remote->socket >= 0)
 		remote->calls->end(remote->calls->arg, remote->socket, NULL, 0);
 	remote->socket = -1;
+}
+
+void pmp_remote_free(struct pmp_remote *remote)
+{
+	end(remote);
 	pmp_buf_free(&remote->request);
 	pmp_remote_drop(&remote->message);
 	pmp_buf_free(&remote->message.body);
@@ -368,12 +372,16 @@ bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module
 	return true;
 }
 
+/* Its caller must not wait: if a process does not take the message, it is ended, and the
+ * other modules are opened in a new one. None of them is to blame. */
 void pmp_remote_close(struct pmp_remote *remote, struct pmp_remote_module *module)
 {
-	pmp_buf_clear(&remote->request);
+	const struct pmp_remote_header header = { .type = PMP_REMOTE_CLOSE,
+						  .handle = module->handle };
+
 	if (remote->socket >= 0 && module->handle && module->serial == remote->serial &&
-	    !send_request(remote, PMP_REMOTE_CLOSE, module, 0, -1))
-		give_up(remote, NULL);
+	    !pmp_remote_try(remote->socket, header))
+		end(remote);
 	free(module->debug_path);
 	*module = (struct pmp_remote_module){ .failed = false };
 }

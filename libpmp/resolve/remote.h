@@ -79,7 +79,7 @@ struct pmp_remote_wanted {
 /* Name places of an open module. False: not all were named, and the module has failed. */
 bool pmp_remote_name(struct pmp_remote *remote, struct pmp_remote_module *module,
 		     const struct pmp_remote_wanted *wanted);
-/* Close a module that is not needed any more. */
+/* Close a module that is not needed any more, without waiting. */
 void pmp_remote_close(struct pmp_remote *remote, struct pmp_remote_module *module);
 
 #endif
