@@ -2,12 +2,15 @@
 /* See await.h. */
 #include "confine/await.h"
 
-#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
 
-bool confine_await(pid_t pid, unsigned ms, int *status)
+#define DEATH 1000 /* ms to die of SIGKILL */
+
+/* False: it has not ended within ms. */
+static bool ends(pid_t pid, unsigned ms, int *status)
 {
 	const struct timespec rest = { .tv_nsec = 1000000 };
 
@@ -16,9 +19,17 @@ bool confine_await(pid_t pid, unsigned ms, int *status)
 			return true;
 		nanosleep(&rest, NULL);
 	}
+	return false;
+}
+
+enum confine_end confine_await(pid_t pid, unsigned ms, int *status)
+{
+	if (ends(pid, ms, status))
+		return CONFINE_ENDED;
 	/* Its pid cannot be reused before we have reaped it. */
 	kill(pid, SIGKILL);
-	while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-		continue;
-	return false;
+	if (ends(pid, DEATH, status))
+		return CONFINE_KILLED;
+	*status = SIGKILL;
+	return CONFINE_HANGS;
 }

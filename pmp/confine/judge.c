@@ -62,7 +62,7 @@ bool confine_judge(bool (*is)(const void *data, size_t length), const void *data
 	}
 	if (pid < 0)
 		return false;
-	if (!confine_await(pid, TIME, &status) || !WIFEXITED(status))
+	if (confine_await(pid, TIME, &status) != CONFINE_ENDED || !WIFEXITED(status))
 		return false;
 	*missing = (unsigned)WEXITSTATUS(status) >> 1;
 	return WEXITSTATUS(status) & 1;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fault.h"
@@ -26,6 +27,7 @@
 #define WORK_IN_ALL 3600 /* the same in total */
 #define THREADS 1024	 /* of all processes of that user */
 #define LINGER 100	 /* ms for a process to end by itself */
+#define HANGING_MAX 16	 /* processes that do not die yet; more are never reaped */
 
 enum { SOCKET_FD = STDERR_FILENO + 1 };
 
@@ -174,13 +176,34 @@ static bool start(struct spare *spare)
 	return answered;
 }
 
+/* Processes that were killed, but hang in the kernel. */
+struct hanging {
+	pid_t pids[HANGING_MAX];
+	size_t count;
+};
+
+static void reap(struct hanging *hanging)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < hanging->count; i++)
+		if (waitpid(hanging->pids[i], NULL, WNOHANG) == 0)
+			hanging->pids[left++] = hanging->pids[i];
+	hanging->count = left;
+}
+
 /* End a process, and prepare a spare one, as another will be needed. */
-static bool end(pid_t pid, struct spare *spare)
+static bool end(pid_t pid, struct spare *spare, struct hanging *hanging)
 {
 	struct parent_answer answer = { .pid = pid };
+	enum confine_end how = CONFINE_ENDED;
 
+	reap(hanging);
 	if (pid > 0)
-		answer.killed = !confine_await(pid, LINGER, &answer.status);
+		how = confine_await(pid, LINGER, &answer.status);
+	if (how == CONFINE_HANGS && hanging->count < HANGING_MAX)
+		hanging->pids[hanging->count++] = pid;
+	answer.killed = how != CONFINE_ENDED;
 	if (!answer_with(&answer, -1))
 		return false;
 	if (!spare->pid)
@@ -219,6 +242,7 @@ static bool receive(struct parent_request *request)
 void parent_run(int socket, pid_t front)
 {
 	struct parent_request request;
+	struct hanging hanging = { .count = 0 };
 	struct spare spare;
 	unsigned missing;
 	bool goes_on;
@@ -235,7 +259,7 @@ void parent_run(int socket, pid_t front)
 		if (request.kind == PARENT_START)
 			goes_on = start(&spare);
 		else
-			goes_on = end(request.pid, &spare);
+			goes_on = end(request.pid, &spare, &hanging);
 	}
 	_exit(0);
 }

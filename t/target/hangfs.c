@@ -5,6 +5,8 @@
  * "ready". With USR1 it answers nothing any more; with USR2 it does again, but for what
  * it was asked meanwhile; its end is that of the file system. `hangfs DIR FILE flush`
  * takes some milliseconds for each close of the file, which fails if it is interrupted.
+ * `hangfs DIR FILE not NAME` never answers reads of processes of that name, which no signal
+ * ends then. It ends with the process that has started it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,6 +30,7 @@
 static volatile sig_atomic_t hangs;
 static int fuse, file;
 static bool slow_flush;
+static const char *ignored; /* the name of processes that cannot read; NULL: all can */
 static struct fuse_in_header flush; /* that has no answer yet, if opcode is not 0 */
 
 static void take_signal(int number)
@@ -62,6 +66,22 @@ static struct fuse_attr attributes(uint64_t node)
 		.nlink = 1,
 		.blksize = 4096,
 	};
+}
+
+static bool is_ignored(const struct fuse_in_header *in)
+{
+	char path[32], name[32] = "";
+	FILE *comm;
+
+	if (!ignored || in->opcode != FUSE_READ)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/comm", in->pid);
+	comm = fopen(path, "re");
+	if (comm && fgets(name, sizeof(name), comm))
+		name[strcspn(name, "\n")] = '\0';
+	if (comm)
+		fclose(comm);
+	return strcmp(name, ignored) == 0;
 }
 
 static void read_file(const struct fuse_in_header *in, const struct fuse_read_in *what)
@@ -100,7 +120,10 @@ static void serve(const struct fuse_in_header *in, const void *body)
 	const struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
 	const struct fuse_entry_out entry = { .nodeid = FILE_NODE,
 					      .attr = attributes(FILE_NODE) };
-	const struct fuse_open_out opened = { .fh = 1 };
+	/* What one process has read another one reads again. */
+	const struct fuse_open_out opened = { .fh = 1,
+					      .open_flags =
+						      ignored ? FOPEN_DIRECT_IO : 0 };
 
 	switch (in->opcode) {
 	case FUSE_INIT: answer(in, 0, &init, sizeof(init)); break;
@@ -142,6 +165,7 @@ int main(int argc, char **argv)
 
 	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	slow_flush = argc == 4 && strcmp(argv[3], "flush") == 0;
+	ignored = argc == 5 && strcmp(argv[3], "not") == 0 ? argv[4] : NULL;
 	file = argc >= 3 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	if (fuse < 0 || file < 0) {
 		perror("hangfs");
@@ -149,6 +173,7 @@ int main(int argc, char **argv)
 	}
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	mount_on(argv[1]);
 	for (;;) {
 		struct pollfd question = { .fd = fuse, .events = POLLIN };
@@ -160,7 +185,8 @@ int main(int argc, char **argv)
 
 		if (n < 0 && errno != EINTR && errno != ENOENT)
 			return 0;
-		if (n < (ssize_t)sizeof(struct fuse_in_header) || hangs)
+		if (n < (ssize_t)sizeof(struct fuse_in_header) || hangs ||
+		    is_ignored((const void *)request))
 			continue;
 		serve((const void *)request, request + sizeof(struct fuse_in_header));
 		if (!told)
