@@ -134,6 +134,7 @@ check_faults() {
 	reader_fault core reader-open ''
 	reader_fault core reader-crash 'was ended by signal 11'
 	reader_fault core core-lies 'gave no answer that makes sense'
+	reader_fault core core-frames 'gave no answer that makes sense'
 	reader_fault core modules-forever 'gave no answer that makes sense'
 	reader_fault core core-silent 'gave no answer'
 	reader_fault core reader-exec 'was ended by signal 31'

@@ -28,7 +28,6 @@
 #include "unwind/walk.h"
 
 #define FRAMES_DEFAULT 512
-#define FRAMES_MAX ((size_t)8 << 20) /* of all stacks; beyond that, one frame each */
 /* Bytes of call-frame programs for all stacks: 160 threads of mariadbd take 2 KB. */
 #define WORK_MAX ((size_t)16 << 20)
 #define DEBUG_DIR "/usr/lib/debug"
@@ -279,8 +278,9 @@ static int add_thread(struct pmp_core *core, const struct pmp_core_thread *from,
 {
 	struct pmp_walk walk = { .frames = core->frames,
 				 .limit = core->options.max_frames };
-	const size_t left =
-		sample->frame_count < FRAMES_MAX ? FRAMES_MAX - sample->frame_count : 1;
+	const size_t left = sample->frame_count < PMP_CORE_FRAMES_MAX
+				    ? PMP_CORE_FRAMES_MAX - sample->frame_count
+				    : 1;
 	struct pmp_thread *thread = pmp_sample_add_thread(sample);
 	struct pmp_regs regs;
 	int r;

@@ -27,6 +27,7 @@
 #define PMP_CORE_SEGMENTS_MAX ((size_t)4 << 20)
 #define PMP_CORE_MAPPINGS_MAX ((size_t)1 << 18)
 #define PMP_CORE_THREADS_MAX ((size_t)1 << 19) /* each takes 1.3 KiB in total */
+#define PMP_CORE_FRAMES_MAX ((size_t)8 << 20)  /* beyond that, each thread has one */
 #define PMP_CORE_NOTE_MAX ((size_t)64 << 20)   /* of all NT_FILE, each read whole */
 
 /* Memory of the process. */

@@ -26,8 +26,9 @@
 #include "wire/receiver.h"
 
 #define LOGS_MAX 100000
-#define ASKED_MAX 1000000	       /* files */
-#define SAMPLE_MAX ((uint64_t)5 << 28) /* bytes: a message, and 256 MiB of modules */
+#define ASKED_MAX 1000000 /* files */
+/* Bytes: 136 MiB of frames, 172 of threads, 144 of regions, 80 of modules, and a reserve. */
+#define SAMPLE_MAX ((uint64_t)3 << 28)
 /* Files of as many mappings as a core may list, anonymous memory, and the vdso. */
 #define MODULES_MAX (PMP_CORE_MAPPINGS_MAX + 2)
 #define SILENCE 10 /* seconds without data of the sample, which is complete by then */
@@ -199,6 +200,13 @@ static int await(struct pmp_core_remote *remote, struct pmp_error *err)
 	return PMP_ESRCH;
 }
 
+/* Memory is needed for each frame when it is counted: a core has no more. */
+static bool is_bounded(const struct pmp_sample *sample)
+{
+	return sample->thread_count <= PMP_CORE_THREADS_MAX &&
+	       sample->frame_count <= PMP_CORE_FRAMES_MAX + sample->thread_count;
+}
+
 static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 {
 	const struct timeval silence = { .tv_sec = SILENCE };
@@ -217,7 +225,7 @@ static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 	if (code == PMP_ENOMEM)
 		return code;
 	if (code <= 0 || !received.sample || !received.sample->maps ||
-	    received.sample->pid != remote->read.pid) {
+	    received.sample->pid != remote->read.pid || !is_bounded(received.sample)) {
 		if (code > 0) {
 			pmp_sample_free(received.sample);
 			pmp_heap_batch_free(received.heap);

@@ -108,6 +108,16 @@ static void describe(const struct pmp_core *core, const struct pmp_sample *sampl
 	memcpy(read->name, sample->name, sizeof(read->name));
 }
 
+/* A planted fault: more frames than a core can have. */
+static void add_frames(struct pmp_sample *sample)
+{
+	const struct pmp_raw_frame frame = { .pc = 1 };
+
+	while (sample->frame_count <= PMP_CORE_FRAMES_MAX + sample->thread_count)
+		if (pmp_sample_add_frames(sample, &frame, 1))
+			return;
+}
+
 /* Only a sampler can tell how a stack was obtained; the receiver sets it to unknown. */
 static void send_sample(const struct core_serving *serving, struct pmp_sample *sample)
 {
@@ -115,6 +125,8 @@ static void send_sample(const struct core_serving *serving, struct pmp_sample *s
 
 	for (size_t i = 0; i < sample->thread_count; i++)
 		sample->threads[i].obtained = PMP_NOT_STOPPED;
+	if (PMP_FAULT("core-frames"))
+		add_frames(sample);
 	while (PMP_FAULT("core-silent"))
 		poll(NULL, 0, -1);
 	if (pmp_sender_new(serving->socket, &sender, NULL) < 0)
