@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -12,6 +16,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/syscalls.h"
 #include "lib/tap.h"
 
@@ -191,6 +196,77 @@ static void test_file(void)
 	close(fd);
 }
 
+/* Opened as by kernels that have openat2() and by others. */
+static int opened(bool walk, const char *path)
+{
+	const int fd = walk ? pmp_path_walk(AT_FDCWD, path) : pmp_path_open(path, 0);
+	struct stat status;
+	int inode = fd;
+
+	if (fd >= 0) {
+		inode = fstat(fd, &status) == 0 ? (int)status.st_ino : -EIO;
+		close(fd);
+	}
+	return inode;
+}
+
+static int inode_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 ? (int)status.st_ino : -errno;
+}
+
+static void test_links(bool walk)
+{
+	static const char *const fine[] = {
+		"file",	    "./d//e/../../file", "link", "d/up/file",
+		"absolute", "d/e/above",	 "d/.",	 "d/e/",
+		"/",	    "/etc/../usr/",
+	};
+	static const char *const missing[] = { "nothing", "file/x", "d/x/y", "dangling",
+					       "" };
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(*fine); i++)
+		is_int(opened(walk, fine[i]), inode_of(fine[i]), "%s", fine[i]);
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing); i++)
+		ok(opened(walk, missing[i]) < 0, "'%s' is not there", missing[i]);
+	is_int(opened(walk, "loop"), -ELOOP, "a loop of links");
+	is_int(opened(walk, "magic"), -ELOOP, "a link through /proc/PID/root");
+	is_int(opened(walk, "d/magic/file"), -ELOOP,
+	       "one through /proc/PID/cwd, in between");
+	is_int(opened(walk, "/proc/self/cwd/file"), -ELOOP, "/proc/PID/cwd itself");
+}
+
+static void test_path(void)
+{
+	char folder[] = "/tmp/pmp-test.XXXXXX", target[128], given[64];
+	int fd;
+
+	if (!mkdtemp(folder) || chdir(folder) ||
+	    system("mkdir -p d/e && echo x >file && ln -s file link && ln -s .. d/up && "
+		   "ln -s $PWD/d/e/../../file absolute && ln -s ../../link d/e/above && "
+		   "ln -s none dangling && ln -s loop loop")) {
+		ok(false, "cannot make links");
+		return;
+	}
+	snprintf(target, sizeof(target), "/proc/%d/root%s/file", (int)getpid(), folder);
+	snprintf(given, sizeof(given), "/proc/%d/cwd", (int)getpid());
+	ok(symlink(target, "magic") == 0 && symlink(given, "d/magic") == 0, "links");
+	test_links(false);
+	test_links(true);
+	fd = pmp_path_open(target, strlen(given) + 1);
+	ok(fd >= 0, "/proc/PID/root is opened if it is given");
+	close(fd);
+	is_int(pmp_path_open("d/../magic", 1), -ELOOP, "links below are not followed");
+	fd = pmp_path_open("magic", 5);
+	ok(fd >= 0, "unless all is given");
+	close(fd);
+	ok(chdir("/") == 0 && snprintf(target, sizeof(target), "rm -r %s", folder) > 0 &&
+		   system(target) == 0,
+	   "removed");
+}
+
 int main(void)
 {
 	uint64_t before = pmp_clock();
@@ -201,6 +277,7 @@ int main(void)
 	test_error();
 	test_log();
 	test_file();
+	test_path();
 	ok(before && pmp_clock() > before, "the clock goes on");
 	ok(pmp_clock_realtime() > 1500000000 * PMP_S, "it is later than 2017");
 	is_str(pmp_syscall_name(-1), NULL, "no system call -1");

@@ -211,6 +211,37 @@ static bool name_alt(const char *name)
 		   name);
 }
 
+/* A link as in /proc leads where no path does, also to file systems of other users. */
+static void test_magic(void)
+{
+	char cwd[256], path[512], only[256];
+
+	if (!getcwd(cwd, sizeof(cwd)) ||
+	    !ok(build("-Wl,--build-id=0xab01020304") &&
+			run("mkdir -p dir real debug/.build-id/ab && cp prog.debug real/ && "
+			    "objcopy --add-gnu-debuglink=prog.debug stripped dir/prog"),
+		"built for links"))
+		return;
+	snprintf(path, sizeof(path), "%s/dir/prog", cwd);
+	run("ln -s ../real/prog.debug dir/prog.debug");
+	is_int(found(path), 2, "a symbolic link to the debug file");
+	run("ln -sfn /proc/%d/root%s/real/prog.debug dir/prog.debug", (int)getpid(), cwd);
+	is_int(found(path), 0, "one that leads through /proc/PID/root is not followed");
+	run("ln -sfn /proc/%d/cwd real/away && ln -sfn ../real/away/real/prog.debug "
+	    "dir/prog.debug",
+	    (int)getpid());
+	is_int(found(path), 0, "nor one to another that leads through /proc/PID/cwd");
+	run("rm dir/prog.debug && cp prog.debug debug/.build-id/ab/01020304.debug");
+	snprintf(only, sizeof(only), "%s", debug_dir);
+	snprintf(debug_dir, sizeof(debug_dir), "/proc/%d/root%s/debug", (int)getpid(),
+		 cwd);
+	is_int(found(path), 2, "but below a directory that is given so");
+	run("ln -sfn /proc/%d/root%s/real/prog.debug debug/.build-id/ab/01020304.debug",
+	    (int)getpid(), cwd);
+	is_int(found(path), 0, "where such a link is not followed either");
+	snprintf(debug_dir, sizeof(debug_dir), "%s", only);
+}
+
 /* A file chooses the name of what it shares with others. */
 static void test_alt_name(void)
 {
@@ -231,6 +262,9 @@ static void test_alt_name(void)
 	run("cp common debug/.dwz/ && mv common away/");
 	ok(name_alt(name), "an absolute name");
 	is_int(found("one"), 2, "below the debug directory");
+	run("ln -sfn /proc/%d/root%s/away/common debug/.dwz/common", (int)getpid(),
+	    tmp_dir);
+	is_int(found("one"), 1, "but not through /proc/PID/root");
 	snprintf(name, sizeof(name), "%s/debug/../away/common", tmp_dir);
 	name_alt(name);
 	is_int(found("one"), 1, "which leads out of it again");
@@ -269,6 +303,7 @@ int main(void)
 	test_compressed();
 	test_dwz();
 	test_alt_name();
+	test_magic();
 	leave_tmp();
 	return done_testing();
 }

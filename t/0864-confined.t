@@ -547,6 +547,31 @@ check_fetcher_path() {
 	unset XDG_CACHE_HOME DEBUGINFOD_URLS
 }
 
+# Who has a lease on a file makes those wait who open it, for 45 s, and again and again.
+check_fetcher_lease() {
+	command -v perl >/dev/null || { skip "no perl"; return; }
+	fetch_from || return
+	cat >bin/debuginfod-find <<'END'
+#!/bin/sh
+perl -e '
+	$SIG{IO} = "IGNORE";
+	open(FILE, "<", "id/debuginfo") && fcntl(FILE, 1024, 1) or exit 1;
+	open(TOLD, ">", "leased") && print(TOLD $$) && close(TOLD);
+	sleep(100)' </dev/null >/dev/null 2>&1 &
+for wait in $(seq 100); do [ -s leased ] || sleep 0.1; done
+echo ./id/debuginfo
+END
+	chmod 755 bin/debuginfod-find
+	mkdir -p "$cache/id"
+	cp whole "$cache/id/debuginfo"
+	chown -R "$user" "$cache"
+	PATH=$tmp/bin:$PATH timeout -s KILL 30 "$PMP" -q --debuginfod --raw -p "$victim" >out 2>err
+	is "$?" 0 "a file with a lease: pmp does not wait for it"
+	[ -s "$cache/leased" ] || { skip "no lease: $(cat err)"; return; }
+	ok "wait_for '! alive $(cat "$cache/leased")'" "what debuginfod-find has started ends with it"
+	unset XDG_CACHE_HOME DEBUGINFOD_URLS
+}
+
 # A program that unpacks a core: $ATTEMPT is what it tries first; if it can do that, nothing
 # comes of the core.
 unpacker() {

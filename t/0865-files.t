@@ -75,6 +75,11 @@ cp "$top_builddir/t/target/demo" other/moved
 unlike "$("$PMP" -q -f folded moved.pb.gz)" ';nap' "without its file it has no names"
 like "$("$PMP" -q -f folded --symfs root moved.pb.gz)" ';nap[; ]' "--symfs, under its path"
 like "$("$PMP" -q -f folded --symfs flat moved.pb.gz)" ';nap[; ]' "--symfs, by its name"
+like "$("$PMP" -q -f folded --symfs "/proc/self/root$PWD/root" moved.pb.gz)" ';nap[; ]' \
+	"--symfs that leads through /proc/self/root"
+mkdir -p "magic$PWD/here"
+ln -s "/proc/self/root$PWD/flat/moved" "magic$PWD/here/moved"
+unlike "$("$PMP" -q -f folded --symfs magic moved.pb.gz)" ';nap' "not links below it that do"
 unlike "$("$PMP" -q -f folded --symfs other moved.pb.gz)" ';nap' "--symfs, of another build"
 # A file of another build does not hide the right one in a later place.
 mkdir -p "both$PWD/here"

@@ -99,7 +99,7 @@ try
 like "$(cat out)" '\[work\+0x' "without the option a stripped program has no names"
 is "$(all_asked)" 0 "and no server is asked"
 if command -v strace >/dev/null; then
-	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=open,openat,connect,clone,clone3,fork,vfork \
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=open,openat,openat2,connect,clone,clone3,fork,vfork \
 		"$PMP" --raw -p "$work" >out 2>err
 	like "$(cat trace)" 'open.*/bbccddeeff0011223344\.debug' "strace has seen the program"
 	is "$(grep -E 'libdebuginfod|libcurl|debuginfod_client|connect\(' trace)" "" \

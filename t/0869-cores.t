@@ -138,7 +138,11 @@ like "$(cat out)" '^Backtrace stopped: no unwind information$' "and stacks do no
 "$PMP" --exe other/moved core >out 2>err
 is "$(stacks_of out)" "$(stacks_of plain.txt)" "--exe finds it"
 is "$(cat err)" "" "quietly"
+"$PMP" --exe "/proc/self/cwd/other/moved" core >out 2>err
+is "$(stacks_of out)" "$(stacks_of plain.txt)" "also by a path through /proc/self/cwd"
 cp other/moved other/tree/program
+"$PMP" --symfs "/proc/self/root$PWD/other/tree" core >out 2>err
+is "$(stacks_of out)" "$(stacks_of plain.txt)" "so does --symfs, if it is such a path"
 "$PMP" --symfs other/tree core >out 2>err
 is "$(stacks_of out)" "$(stacks_of plain.txt)" "so does --symfs"
 id=$(eu-readelf -n other/moved | awk '/Build ID/ { print $3 }')

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/fault.h"
+#include "base/path.h"
 
 #define CHUNK 4096   /* the least that /proc returns at once */
 #define LINK_SIZE 32 /* "/proc/self/fd/N" */
@@ -64,15 +65,15 @@ static bool is_of_kernel(int fd)
 	}
 }
 
-int pmp_file_open_regular(const char *path)
+int pmp_file_open_regular(const char *path, size_t given)
 {
-	int found = open(path, O_PATH | O_CLOEXEC);
+	int found = pmp_path_open(path, given);
 	struct stat status;
 
 	if (found >= 0 && PMP_FAULT("open-anything"))
 		return pmp_file_reopen(found, O_RDONLY);
 	if (found < 0)
-		return -errno;
+		return found;
 	if (fstat(found, &status) == 0 && S_ISREG(status.st_mode) && !is_of_kernel(found))
 		return pmp_file_reopen(found, O_RDONLY);
 	close(found);

@@ -15,10 +15,11 @@
  * Open a path from an untrusted source for reading. open() alone can start a watchdog,
  * rewind a tape or release the writer of a FIFO: so the path is first opened with O_PATH,
  * which does none of this, and reopened only if it is a regular file that is not made by
- * the kernel, as in /proc and /sys. Returns a descriptor (O_CLOEXEC), or a negative errno;
+ * the kernel, as in /proc and /sys. The first `given` bytes are what our own user has
+ * written, the rest is not (path.h). Returns a descriptor (O_CLOEXEC), or a negative errno;
  * -EINVAL: not such a file.
  */
-int pmp_file_open_regular(const char *path);
+int pmp_file_open_regular(const char *path, size_t given);
 /* Reopen the file of an O_PATH descriptor, which is closed, with O_RDONLY or O_RDWR; fails
  * instead of waiting. Returns a descriptor (O_CLOEXEC), or a negative errno. */
 int pmp_file_reopen(int fd, int access);

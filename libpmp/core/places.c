@@ -9,14 +9,15 @@
 #include "base/buf.h"
 #include "base/file.h"
 
+/* The directory is what our user has given. */
 static int open_in(const char *directory, const char *path)
 {
 	struct pmp_buf buf = { 0 };
 	int fd = -ENOMEM;
 
-	pmp_buf_printf(&buf, "%s%s%s", directory, *directory ? "/" : "", path);
+	pmp_buf_printf(&buf, "%s%s%s", directory, *directory && *path ? "/" : "", path);
 	if (!pmp_buf_failed(&buf))
-		fd = pmp_file_open_regular(buf.data);
+		fd = pmp_file_open_regular(buf.data, strlen(directory));
 	pmp_buf_free(&buf);
 	return fd == -ENODATA ? -ENOENT : fd;
 }
@@ -64,7 +65,7 @@ int pmp_core_places_open(const struct pmp_core_places *places,
 	if (places->ask)
 		return places->ask(places->ask_arg, wanted, place);
 	if (places->exe && wanted->program)
-		return place ? -ENODATA : open_in("", places->exe);
+		return place ? -ENODATA : open_in(places->exe, "");
 	if (places->symfs && *places->symfs) {
 		if (place < 2)
 			return open_in(places->symfs,

@@ -38,22 +38,29 @@ static size_t directory_length(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Is an absolute path below one of the directories in list, without leaving it by ".."? */
-static bool is_below(const char *path, const char *list)
+/* The length of the first directory in list that a path is below; 0: of none. */
+static size_t given_length(const char *path, const char *list)
 {
 	struct pmp_buf directory = { 0 };
-	bool below = false;
+	size_t given = 0;
 
-	while (!below && next_directory(&list, &directory)) {
+	while (!given && next_directory(&list, &directory)) {
 		size_t length = pmp_buf_failed(&directory) ? 0 : directory.length;
 
 		while (length && directory.data[length - 1] == '/')
 			length--;
-		below = length && strncmp(path, directory.data, length) == 0 &&
-			path[length] == '/';
+		if (length && strncmp(path, directory.data, length) == 0 &&
+		    path[length] == '/')
+			given = length;
 	}
 	pmp_buf_free(&directory);
-	return below && !strstr(path, "/../");
+	return given;
+}
+
+/* Is an absolute path below one of the directories in list, without leaving it by ".."? */
+static bool is_below(const char *path, const char *list)
+{
+	return given_length(path, list) && !strstr(path, "/../");
 }
 
 /* ---- one kind each: set *path to the candidate's; 0 or a negative errno ------------ */
@@ -170,7 +177,8 @@ int pmp_debug_paths_open(const struct pmp_debug_place *place,
 		return code;
 	if (pmp_buf_failed(path))
 		return -ENOMEM;
-	code = pmp_file_open_regular(path->data);
+	code = pmp_file_open_regular(path->data,
+				     given_length(path->data, place->debug_dir));
 	return code == -ENODATA ? -EIO : code;
 }
 

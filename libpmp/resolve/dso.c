@@ -469,9 +469,9 @@ size_t pmp_dso_places(struct pmp_dso *dso, uint64_t address, struct pmp_place *p
 
 /* A profile can name any file on this machine, and its reader must not get secrets, so only
  * ELF files are opened. */
-static int open_code(const char *path)
+static int open_code(const char *path, size_t given)
 {
-	int fd = pmp_file_open_regular(path);
+	int fd = pmp_file_open_regular(path, given);
 
 	if (fd < 0 || PMP_FAULT("give-named") || pmp_file_is_code(fd))
 		return fd;
@@ -485,7 +485,7 @@ static int open_below(const char *directory, const char *path)
 	int fd;
 
 	pmp_buf_printf(&buf, "%s/%s", directory, path);
-	fd = pmp_buf_failed(&buf) ? -ENOMEM : open_code(buf.data);
+	fd = pmp_buf_failed(&buf) ? -ENOMEM : open_code(buf.data, strlen(directory));
 	pmp_buf_free(&buf);
 	return fd;
 }
@@ -498,7 +498,7 @@ bool pmp_dso_open_place(const char *symfs, unsigned place, struct pmp_module *so
 	if (place > 2)
 		return false;
 	if (place == 2)
-		fd = open_code(source->path);
+		fd = open_code(source->path, 0);
 	else if (symfs[0])
 		fd = open_below(symfs, place && slash ? slash + 1 : source->path);
 	source->open_errno = fd < 0 ? -fd : 0;

@@ -151,7 +151,8 @@ void cache_close(struct fetch_cache *cache)
 
 /* ---- its files -------------------------------------------------------------------- */
 
-/* Open the file of an O_PATH descriptor for reading, if it is a file of that user. */
+/* Open the file of an O_PATH descriptor for reading, if it is a file of that user, who may
+ * have taken a lease on it: so fail instead of waiting. */
 static int reopen(int found, uid_t user)
 {
 	struct stat status;
@@ -161,7 +162,7 @@ static int reopen(int found, uid_t user)
 	    status.st_uid != user)
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
-	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	return open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
 /* Enters directories step by step, so that no link is followed. */

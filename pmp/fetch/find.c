@@ -198,6 +198,8 @@ bool find_read(struct find *find)
 void find_end(struct find *find)
 {
 	if (find->pid > 0) {
+		/* Its children as well: it has a session of its own. */
+		kill(-find->pid, SIGKILL);
 		kill(find->pid, SIGKILL);
 		spent_wait(find->pid, NULL, 0);
 		own_processes_remove(find->own, find->pid);
