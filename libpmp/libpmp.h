@@ -406,8 +406,9 @@ struct pmp_received {
 int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *err);
 /**
  * Receive one message. Returns 1 with *received filled, 0 if a non-blocking fd
- * has nothing complete yet, PMP_ESRCH if the other end has closed the socket,
- * PMP_EFORMAT if what it sent is malformed.
+ * has nothing complete yet, or so much that the caller should look after others
+ * before it polls this fd again. PMP_ESRCH if the other end has closed the socket,
+ * PMP_EFORMAT if what it sent is malformed, PMP_ELIMIT if that is more than is kept.
  */
 int pmp_receiver_next(struct pmp_receiver *receiver, struct pmp_received *received,
 		      struct pmp_error *err);

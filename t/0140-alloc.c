@@ -84,6 +84,7 @@ static struct pmp_maps *make_maps(int fd)
 		if (module && i == 3)
 			module->fd = dup(fd);
 		if (module && i == 4) {
+			module->kind = PMP_MODULE_VDSO;
 			module->image = calloc(1, 100);
 			module->image_size = module->image ? 100 : 0;
 		}

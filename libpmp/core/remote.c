@@ -219,7 +219,7 @@ static int take_sample(struct pmp_core_remote *remote, struct pmp_error *err)
 	/* After a timeout the receiver returns 0, as if non-blocking. */
 	setsockopt(remote->file.socket, SOL_SOCKET, SO_RCVTIMEO, &silence,
 		   sizeof(silence));
-	pmp_receiver_limit(receiver, SAMPLE_MAX, MODULES_MAX);
+	pmp_receiver_limit(receiver, SAMPLE_MAX, MODULES_MAX, SAMPLE_MAX);
 	code = pmp_receiver_next(receiver, &received, err);
 	pmp_receiver_free(receiver);
 	if (code == PMP_ENOMEM)

@@ -3,6 +3,7 @@
 #include "wire/peers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 
@@ -14,7 +15,61 @@ void pmp_sent_modules_free(struct pmp_sent_modules *known)
 	*known = (struct pmp_sent_modules){ 0 };
 }
 
-size_t pmp_sent_modules_index(const struct pmp_sent_modules *known, uint32_t id)
+uint64_t pmp_sent_module_size(uint64_t bytes)
+{
+	return bytes + sizeof(struct pmp_module) + sizeof(struct pmp_sent_module);
+}
+
+static uint64_t size_of(const struct pmp_module *module)
+{
+	return pmp_sent_module_size(strlen(module->path) + module->image_size);
+}
+
+void pmp_sent_modules_put(struct pmp_sent_modules *known, struct pmp_module *module)
+{
+	known->unsorted |=
+		known->count && known->items[known->count - 1].id >= module->id;
+	known->items[known->count++] = (struct pmp_sent_module){
+		.id = module->id,
+		.fd = module->fd,
+		.order = ++known->order,
+		.module = module,
+	};
+	known->bytes += size_of(module);
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	const struct pmp_sent_module *one = a, *other = b;
+
+	if (one->id != other->id)
+		return one->id > other->id ? 1 : -1;
+	return (one->order > other->order) - (one->order < other->order);
+}
+
+void pmp_sent_modules_sort(struct pmp_sent_modules *known)
+{
+	size_t kept = 0;
+
+	if (!known->unsorted)
+		return;
+	qsort(known->items, known->count, sizeof(*known->items), compare_known);
+	for (size_t i = 0; i < known->count; i++) {
+		struct pmp_sent_module *item = &known->items[i];
+
+		if (i + 1 < known->count && item[1].id == item->id) {
+			known->bytes -= size_of(item->module);
+			pmp_module_unref(item->module);
+		} else {
+			known->items[kept++] = *item;
+		}
+	}
+	known->count = kept;
+	known->unsorted = false;
+}
+
+struct pmp_sent_module *pmp_sent_modules_find(const struct pmp_sent_modules *known,
+					      uint32_t id)
 {
 	size_t low = 0, high = known->count;
 
@@ -26,22 +81,8 @@ size_t pmp_sent_modules_index(const struct pmp_sent_modules *known, uint32_t id)
 		else
 			high = middle;
 	}
-	return low;
-}
-
-struct pmp_sent_module *pmp_sent_modules_find(const struct pmp_sent_modules *known,
-					      uint32_t id)
-{
-	size_t i = pmp_sent_modules_index(known, id);
-
-	return i < known->count && known->items[i].id == id ? &known->items[i] : NULL;
-}
-
-static int compare_known(const void *a, const void *b)
-{
-	const struct pmp_sent_module *one = a, *other = b;
-
-	return (one->id > other->id) - (one->id < other->id);
+	return low < known->count && known->items[low].id == id ? &known->items[low]
+								: NULL;
 }
 
 int pmp_sent_modules_of(const struct pmp_maps *maps, struct pmp_sent_modules *known)
@@ -49,24 +90,13 @@ int pmp_sent_modules_of(const struct pmp_maps *maps, struct pmp_sent_modules *kn
 	*known = (struct pmp_sent_modules){ 0 };
 	if (PMP_RESERVE(&known->items, &known->capacity, maps->module_count))
 		return PMP_ENOMEM;
-	for (size_t i = 0; i < maps->module_count; i++) {
-		struct pmp_module *module = maps->modules[i];
-
-		known->items[known->count++] = (struct pmp_sent_module){
-			.id = module->id,
-			.fd = module->fd,
-			.module = pmp_module_ref(module),
-		};
-	}
-	if (known->count)
-		qsort(known->items, known->count, sizeof(*known->items), compare_known);
-	for (size_t i = 1; i < known->count; i++) {
-		if (known->items[i].id == known->items[i - 1].id) {
-			pmp_sent_modules_free(known);
-			return PMP_EFORMAT;
-		}
-	}
-	return 0;
+	for (size_t i = 0; i < maps->module_count; i++)
+		pmp_sent_modules_put(known, pmp_module_ref(maps->modules[i]));
+	pmp_sent_modules_sort(known);
+	if (known->count == maps->module_count)
+		return 0;
+	pmp_sent_modules_free(known);
+	return PMP_EFORMAT;
 }
 
 static void peer_clear(struct pmp_peer *peer)
@@ -114,6 +144,15 @@ void pmp_peers_free(struct pmp_peers *peers)
 	for (size_t i = 0; i < peers->count; i++)
 		peer_clear(&peers->items[i]);
 	free(peers->items);
+}
+
+uint64_t pmp_peers_bytes(const struct pmp_peers *peers)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < peers->count; i++)
+		sum += peers->items[i].known.bytes;
+	return sum;
 }
 
 void pmp_peer_set_maps(struct pmp_peer *peer, struct pmp_maps *maps,

@@ -8,6 +8,7 @@
 
 #include "sample.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,6 +16,7 @@
 struct pmp_sent_module {
 	uint32_t id;
 	int fd;			   /* as sent: a module may be opened later */
+	uint32_t order;		   /* in which it was put: of two with one id the later counts */
 	struct pmp_module *module; /* a reference */
 };
 
@@ -27,8 +29,11 @@ struct pmp_sent_thread {
 };
 
 struct pmp_sent_modules {
-	struct pmp_sent_module *items; /* ascending ids */
+	struct pmp_sent_module *items; /* ascending ids, each once, unless unsorted */
 	size_t count, capacity;
+	uint64_t bytes; /* of memory, about */
+	uint32_t order; /* of the last that was put */
+	bool unsorted;
 };
 
 struct pmp_peer {
@@ -51,8 +56,13 @@ struct pmp_peers {
 
 /* Release all modules. */
 void pmp_sent_modules_free(struct pmp_sent_modules *known);
-/* The index of id, or where it belongs. */
-size_t pmp_sent_modules_index(const struct pmp_sent_modules *known, uint32_t id);
+/* Add a module, or replace the one with its id. Takes over the reference; room for one more has
+ * been reserved. The list is to be sorted before anything is found in it. */
+void pmp_sent_modules_put(struct pmp_sent_modules *known, struct pmp_module *module);
+void pmp_sent_modules_sort(struct pmp_sent_modules *known);
+/* The memory that a module takes with so many bytes of its own, about. */
+uint64_t pmp_sent_module_size(uint64_t bytes);
+/* NULL: it is not there. The list must be sorted. */
 struct pmp_sent_module *pmp_sent_modules_find(const struct pmp_sent_modules *known,
 					      uint32_t id);
 /* The modules of maps, sorted, with references. PMP_EFORMAT: an id occurs twice. */
@@ -64,6 +74,8 @@ struct pmp_peer *pmp_peers_find(struct pmp_peers *peers, pid_t pid);
 struct pmp_peer *pmp_peers_add(struct pmp_peers *peers, pid_t pid);
 void pmp_peers_remove(struct pmp_peers *peers, struct pmp_peer *peer);
 void pmp_peers_free(struct pmp_peers *peers);
+/* The memory of all modules that are known, about. */
+uint64_t pmp_peers_bytes(const struct pmp_peers *peers);
 /* Set the newest maps of a target, and the modules in them. Takes over the caller's
  * reference and the list. */
 void pmp_peer_set_maps(struct pmp_peer *peer, struct pmp_maps *maps,

@@ -3,6 +3,7 @@
 #include "wire/receiver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,17 +18,23 @@
 #include "wire/peers.h"
 
 #define READ_SIZE ((size_t)64 * 1024) /* room for one read */
+#define TURN_SIZE ((uint64_t)8 << 20) /* read in one call before others have their turn */
 #define KEEP_SIZE ((size_t)4 << 20)   /* a larger buffer is freed when empty */
 #define SPARE_MOST 4		      /* times the threads needed, to reuse a sample */
 #define FDS_MAX 4		      /* descriptors whose message is incomplete */
 #define FDS_SPARED 64		      /* descriptors reserved for all other uses */
+/* Memory of modules. The paths of one process take 256 MiB at most (proc/maps.c), while they
+ * change twice as much. */
+#define KNOWN_MAX ((uint64_t)1 << 30)
 
 struct pmp_receiver {
 	int fd;
-	bool closed, nonsense;
+	bool closed;
+	int refused;	     /* an error that is repeated from then on, or 0 */
 	bool other_version;  /* a message of another version, rather than nonsense */
 	uint64_t bytes_left; /* that may still be received */
 	size_t modules_left;
+	uint64_t known_max;
 	char *data; /* received bytes; those in [begin, end) are not used yet */
 	size_t begin, end, capacity;
 	int fds[FDS_MAX]; /* received and not used yet; -1: lost on the way */
@@ -84,21 +91,9 @@ static int need_peer(struct pmp_receiver *receiver, pid_t pid, struct pmp_peer *
 	return *peer ? 0 : PMP_ENOMEM;
 }
 
-/* Takes over the reference. Room for one more has been reserved. */
-static void known_put(struct pmp_sent_modules *known, struct pmp_module *module)
+static bool has_image(uint32_t kind)
 {
-	size_t index = pmp_sent_modules_index(known, module->id);
-	struct pmp_sent_module *at = &known->items[index];
-
-	if (index < known->count && at->id == module->id) {
-		pmp_module_unref(at->module);
-	} else {
-		memmove(at + 1, at, (known->count - index) * sizeof(*at));
-		known->count++;
-	}
-	*at = (struct pmp_sent_module){ .id = module->id,
-					.fd = module->fd,
-					.module = module };
+	return kind == PMP_MODULE_VDSO || kind == PMP_MODULE_KERNEL;
 }
 
 static bool module_valid(const struct pmp_wire_module *wire, const char *path,
@@ -107,7 +102,7 @@ static bool module_valid(const struct pmp_wire_module *wire, const char *path,
 	return wire->kind <= PMP_MODULE_KERNEL && wire->deleted <= 1 &&
 	       wire->has_fd <= 1 && wire->open_errno < 4096 &&
 	       wire->id != PMP_WIRE_NO_MODULE && wire->path_length <= PMP_WIRE_PATH_MAX &&
-	       wire->image_size <= PMP_WIRE_IMAGE_MAX &&
+	       wire->image_size <= (has_image(wire->kind) ? PMP_WIRE_IMAGE_MAX : 0) &&
 	       !memchr(path, '\0', wire->path_length) &&
 	       (!wire->has_fd || receiver->fd_count);
 }
@@ -148,6 +143,14 @@ static struct pmp_module *make_module(const struct pmp_wire_module *wire,
 	return NULL;
 }
 
+static bool is_room(const struct pmp_receiver *receiver,
+		    const struct pmp_wire_module *wire)
+{
+	return pmp_peers_bytes(&receiver->peers) +
+		       pmp_sent_module_size(wire->path_length + wire->image_size) <=
+	       receiver->known_max;
+}
+
 static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 			  struct message_rest *cursor)
 {
@@ -164,6 +167,8 @@ static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 	if (!path || !image || cursor->left || !receiver->modules_left ||
 	    !module_valid(&wire, path, receiver))
 		return PMP_EFORMAT;
+	if (!is_room(receiver, &wire))
+		return PMP_ELIMIT;
 	status = need_peer(receiver, pid, &peer);
 	if (status)
 		return status;
@@ -176,13 +181,14 @@ static int receive_module(struct pmp_receiver *receiver, pid_t pid,
 	receiver->modules_left--;
 	if (wire.has_fd)
 		take_fd(receiver, module);
-	known_put(&peer->known, module);
+	pmp_sent_modules_put(&peer->known, module);
 	return 0;
 }
 
-static int fill_modules(struct pmp_maps *maps, const struct pmp_sent_modules *known,
+static int fill_modules(struct pmp_maps *maps, struct pmp_sent_modules *known,
 			const struct pmp_wire_maps *wire, const char *ids)
 {
+	pmp_sent_modules_sort(known);
 	for (uint32_t i = 0; i < wire->module_count; i++) {
 		const struct pmp_sent_module *found;
 		uint32_t id;
@@ -912,14 +918,16 @@ int pmp_receiver_new(int fd, struct pmp_receiver **receiver, struct pmp_error *e
 	if (!*receiver)
 		return pmp_error_nomem(err, "receiving samples");
 	(*receiver)->fd = fd;
-	pmp_receiver_limit(*receiver, UINT64_MAX, SIZE_MAX);
+	pmp_receiver_limit(*receiver, UINT64_MAX, SIZE_MAX, KNOWN_MAX);
 	return 0;
 }
 
-void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules)
+void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules,
+			uint64_t known)
 {
 	receiver->bytes_left = bytes;
 	receiver->modules_left = modules;
+	receiver->known_max = known;
 }
 
 void pmp_receiver_free(struct pmp_receiver *receiver)
@@ -940,8 +948,13 @@ static int receive_failed(struct pmp_receiver *receiver, int status,
 	case PMP_EIO:
 		return pmp_error_sys(err, PMP_EIO, errno,
 				     "cannot receive from the other process");
+	case PMP_ELIMIT:
+		receiver->refused = status;
+		return pmp_error_set(err, status,
+				     "the other process describes more mapped files than "
+				     "are kept");
 	default:
-		receiver->nonsense = true;
+		receiver->refused = PMP_EFORMAT;
 		return pmp_error_set(
 			err, PMP_EFORMAT,
 			receiver->other_version
@@ -950,20 +963,31 @@ static int receive_failed(struct pmp_receiver *receiver, int status,
 	}
 }
 
+/* The rest has to wait until the socket is looked at again. Whoever does not look, because it
+ * blocks, gets all in one call. */
+static bool turn_is_over(const struct pmp_receiver *receiver, uint64_t bytes)
+{
+	return bytes >= TURN_SIZE && (fcntl(receiver->fd, F_GETFL) & O_NONBLOCK);
+}
+
 int pmp_receiver_next(struct pmp_receiver *receiver, struct pmp_received *received,
 		      struct pmp_error *err)
 {
+	const uint64_t before = receiver->bytes_left;
 	int status;
 
 	*received = (struct pmp_received){ 0 };
-	if (receiver->nonsense)
-		return receive_failed(receiver, PMP_EFORMAT, err);
+	if (receiver->refused)
+		return receive_failed(receiver, receiver->refused, err);
 	for (;;) {
 		status = use(receiver, received);
 		if (status)
 			break;
 		if (receiver->closed)
 			return pmp_error_set(err, PMP_ESRCH, "the other process is gone");
+		/* Nothing complete is left now that would not be seen there. */
+		if (turn_is_over(receiver, before - receiver->bytes_left))
+			break;
 		status = fill(receiver);
 		if (status <= 0)
 			break;

@@ -8,7 +8,9 @@
 
 struct pmp_receiver;
 
-/* From now on accept so many bytes and modules; anything beyond is malformed. */
-void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules);
+/* From now on accept so many bytes and modules; anything beyond is malformed. known: bytes of
+ * modules that are known at one time, of all targets. */
+void pmp_receiver_limit(struct pmp_receiver *receiver, uint64_t bytes, size_t modules,
+			uint64_t known);
 
 #endif

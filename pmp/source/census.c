@@ -14,6 +14,8 @@
 #include "sampler/sampler.h"
 #include "say/message.h"
 
+#define BATCH 64 /* messages received before others have their turn */
+
 struct census_reader {
 	struct sampler sampler;
 	struct options options; /* of the run, but for what it reads */
@@ -120,7 +122,8 @@ static void on_census(void *arg, short revents)
 	int code = 1;
 
 	(void)revents;
-	while (!done && code > 0) {
+	/* It ends after the last one: what is left is received then. */
+	for (int i = 0; i < BATCH && !done && code > 0; i++) {
 		struct pmp_received received = { 0 };
 		struct pmp_error err = { 0 };
 
