@@ -15,6 +15,7 @@
 #include "census.h"
 #include "crash.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,9 @@ enum pmp_module_kind {
 #define PMP_KERNEL_END UINT64_C(0xffffc00000000000)
 uint64_t pmp_kernel_address(const char *name, size_t length);
 
+/* Why a file was not opened: its file system belongs to a user who may not answer. */
+#define PMP_EFOREIGN EREMOTE
+
 struct pmp_module {
 	unsigned refs;
 	uint32_t id; /* unique within its target, never reused */
@@ -53,7 +57,7 @@ struct pmp_module {
 	char *path;	/* raw bytes, unescaped, without " (deleted)"; never NULL */
 	bool deleted;	/* no longer reachable under path */
 	int fd;		/* read-only, owned; -1: could not be opened */
-	int open_errno; /* why not */
+	int open_errno; /* why not; PMP_EFOREIGN */
 	void *image;	/* owned copy of the memory image, or NULL */
 	size_t image_size;
 	/* Read from the file by resolve/sample-frame.c, on request. */

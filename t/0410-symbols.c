@@ -215,6 +215,14 @@ static void test_no_file(void)
 	is_str(info.problem, "replaced on disk", "and says so");
 	ok(info.replaced, "also as a flag");
 	pmp_symbolizer_free(symbolizer);
+	space.maps->modules[0]->open_errno = PMP_EFOREIGN;
+	symbolizer = symbolizer_of(defaults);
+	names_at(&space, symbolizer, symbol_address("lib.so", "exported"), true, &frames);
+	ok(frames->unnamed, "a file that was not opened");
+	pmp_symbolizer_module(symbolizer, 0, &info);
+	is_str(info.problem, "on another user's file system", "and why");
+	ok(!info.replaced, "it was not replaced");
+	pmp_symbolizer_free(symbolizer);
 	space_free(&space);
 
 	is_str(name_in("lib.so", symbol_address("lib.so", "exported"),

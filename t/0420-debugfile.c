@@ -8,7 +8,7 @@
 #include "resolve/symbolizer-state.h"
 
 static uint64_t hidden; /* its address in prog */
-static char debug_dir[256];
+static char debug_dir[512];
 
 static struct pmp_symbolizer_options options(void)
 {
@@ -214,7 +214,7 @@ static bool name_alt(const char *name)
 /* A link as in /proc leads where no path does, also to file systems of other users. */
 static void test_magic(void)
 {
-	char cwd[256], path[512], only[256];
+	char cwd[256], path[512], only[sizeof(debug_dir)];
 
 	if (!getcwd(cwd, sizeof(cwd)) ||
 	    !ok(build("-Wl,--build-id=0xab01020304") &&

@@ -14,7 +14,7 @@ hung() {
 }
 
 need pgrep
-serve not pmp-namer || skip_all "no file system can be mounted here: $(head -n 1 "$target_err")"
+serve but pmp-namer || skip_all "no file system can be mounted here: $(head -n 1 "$target_err")"
 start_target "$PWD/fs/file"
 chain=$target_pid
 start_target sleeper || skip_all "no second target"

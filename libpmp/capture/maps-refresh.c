@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "proc/maps-query.h"
 #include "proc/maps.h"
+#include "proc/mounts.h"
 #include "proc/open.h"
 
 #include <errno.h>
@@ -262,12 +263,14 @@ void pmp_maps_refresh_open(const struct pmp_capture *capture)
 	const struct pmp_sample *sample = capture->sample;
 	struct pmp_target *target = capture->target;
 	struct pmp_process live = target->process;
+	struct pmp_mounts mounts = { 0 };
 
 	if (!target->maps || !target->maps->lazy)
 		return;
 	live.proc = pmp_process_live(&target->process);
 	if (live.proc < 0)
 		return;
+	live.mounts = &mounts;
 	for (size_t i = 0; i < sample->frame_count; i++) {
 		const struct pmp_raw_frame *frame = &sample->frames[i];
 		const struct pmp_region *region = pmp_maps_find(
@@ -281,5 +284,6 @@ void pmp_maps_refresh_open(const struct pmp_capture *capture)
 			&live,
 			pmp_maps_file_of_lock(target->maps, &sample->threads[i].wait),
 			&target->log);
+	pmp_mounts_forget(&mounts);
 	close(live.proc);
 }

@@ -9,11 +9,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #define MAPS_MOST ((size_t)64 << 20)
@@ -27,16 +26,28 @@ static bool is_named(int folder, const char *name)
 	return n == (ssize_t)sizeof(MEMORY) - 1 && memcmp(link, MEMORY, (size_t)n) == 0;
 }
 
+static bool look(int fd, struct statx *file)
+{
+	const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+
+	return statx(fd, "", flags, STATX_TYPE | STATX_NLINK, file) == 0;
+}
+
 /* Such names can be faked in a mount namespace, and may refer to another file by the time
- * that it is opened. So check the file itself, before opening it for more than its path. */
+ * that it is opened. So check the file itself, before opening it for more than its path, and
+ * ask no file server: it has to be where memory of our own is. */
 static bool is_memory(int found)
 {
-	struct stat status;
-	struct statfs system;
+	int memory = memfd_create("pmp", MFD_CLOEXEC);
+	struct statx file, ours;
+	const bool is = memory >= 0 && look(memory, &ours) && look(found, &file) &&
+			file.stx_dev_major == ours.stx_dev_major &&
+			file.stx_dev_minor == ours.stx_dev_minor &&
+			S_ISREG(file.stx_mode) && file.stx_nlink == 0;
 
-	return fstat(found, &status) == 0 && S_ISREG(status.st_mode) &&
-	       status.st_nlink == 0 && fstatfs(found, &system) == 0 &&
-	       system.f_type == TMPFS_MAGIC;
+	if (memory >= 0)
+		close(memory);
+	return is;
 }
 
 static int open_if_meant(int folder, const char *name)

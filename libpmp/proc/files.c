@@ -20,6 +20,7 @@
 
 #include "base/fault.h"
 #include "base/file.h"
+#include "proc/mounts.h"
 #include "proc/status.h"
 
 #define LINK_SIZE 64	  /* "/proc/self/fd/N", "map_files/START-END" */
@@ -106,7 +107,7 @@ static bool same_bytes(const struct pmp_process *process, const struct pmp_regio
  * of a region. linked: it came from map_files. Its device may then differ:
  * overlay and btrfs show one number in maps and another one in stat. Otherwise
  * the bytes must match, too. Returns a descriptor for reading or a negative
- * errno.
+ * errno; -PMP_EFOREIGN: this is the file, but it is not to be read.
  */
 static int accept_file(const struct pmp_process *process, const struct pmp_region *region,
 		       int fd, bool linked)
@@ -114,18 +115,18 @@ static int accept_file(const struct pmp_process *process, const struct pmp_regio
 	const struct pmp_module *module = region->module;
 	bool inode, device;
 	struct stat file;
+	int problem;
 
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
-		close(fd);
-		return -ESTALE;
-	}
+	problem = pmp_mounts_check(process, fd, &file);
 	inode = file.st_ino == module->inode;
 	device = file.st_dev == module->device;
-	if (!inode && !linked) {
+	if ((!problem && !S_ISREG(file.st_mode)) || (!inode && !linked))
+		problem = -ESTALE;
+	if (problem) {
 		close(fd);
-		return -ESTALE;
+		return problem;
 	}
 	fd = pmp_file_reopen(fd, O_RDONLY);
 	if (fd < 0 || (inode && (device || linked)) || same_bytes(process, region, fd))
@@ -151,6 +152,11 @@ static int open_exe(const struct pmp_process *process)
 	int fd = openat(process->proc, "exe", O_PATH | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+static bool is_missing(int fd)
+{
+	return fd < 0 && fd != -PMP_EFOREIGN;
 }
 
 #ifdef PMP_FAULTS
@@ -182,13 +188,13 @@ void pmp_files_open(const struct pmp_process *process, const struct pmp_region *
 	}
 #endif
 	fd = accept_file(process, &mapped, open_map_file(process, &mapped), true);
-	if (fd < 0)
+	if (is_missing(fd))
 		fd = accept_file(process, &mapped, open_exe(process), false);
-	if (fd < 0 && module->path[0] == '/') {
+	if (is_missing(fd) && module->path[0] == '/') {
 		fd = accept_file(process, &mapped, open_in_root(process, module->path),
 				 false);
 		replaced = fd == -ESTALE;
-		if (fd < 0)
+		if (is_missing(fd))
 			fd = accept_file(process, &mapped, open_in_ours(module->path),
 					 false);
 	}
@@ -212,7 +218,8 @@ static bool is_file(int fd, uint64_t device, uint64_t inode)
 
 	if (fd < 0)
 		return false;
-	same = fstat(fd, &file) == 0 && file.st_dev == device && file.st_ino == inode;
+	same = pmp_mounts_look(fd, &file) == 0 && file.st_dev == device &&
+	       file.st_ino == inode;
 	close(fd);
 	return same;
 }
@@ -241,11 +248,16 @@ static int open_in_tmp(const struct pmp_process *process, const char *name)
 
 	if (tmp < 0)
 		return tmp;
+	fd = pmp_mounts_check(process, tmp, &folder);
+	if (fd < 0) {
+		close(tmp);
+		return fd;
+	}
 	fd = (int)syscall(SYS_openat2, tmp, name, &how, sizeof(how));
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) {
 		fd = openat(tmp, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		if (fd >= 0 && (fstat(tmp, &folder) || fstat(fd, &file) ||
-				folder.st_dev != file.st_dev)) {
+		if (fd >= 0 &&
+		    (pmp_mounts_look(fd, &file) || folder.st_dev != file.st_dev)) {
 			close(fd);
 			fd = -1;
 			errno = EXDEV;
@@ -287,7 +299,7 @@ int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_
 	const char *problem;
 	char name[LINK_SIZE];
 	struct stat file;
-	int fd;
+	int fd, number;
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)process->ns_pid);
 	fd = open_in_tmp(process, name);
@@ -297,8 +309,8 @@ int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_
 				"/tmp/%s ignored: it is on another file system", name);
 		return -1;
 	}
-	problem =
-		fstat(fd, &file) < 0 ? strerror(errno) : perf_map_problem(process, &file);
+	number = pmp_mounts_check(process, fd, &file);
+	problem = number ? strerror(-number) : perf_map_problem(process, &file);
 	if (problem) {
 		if (log)
 			PMP_LOG(log, "files", "/tmp/%s ignored: %s", name, problem);

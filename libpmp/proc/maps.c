@@ -25,6 +25,7 @@
 #include "base/scan.h"
 #include "proc/explain.h"
 #include "proc/files.h"
+#include "proc/mounts.h"
 
 #define LINE_LIMIT (1u << 20)
 #define TEXT_LIMIT (256u << 20)
@@ -604,6 +605,7 @@ int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
 {
 	int live = pmp_process_live(process);
 	struct reading reading = { .process = *process, .log = log, .next_id = next_id };
+	struct pmp_mounts mounts = { 0 };
 	struct pmp_buf text = { 0 };
 	int result = read_text(process, live, &text, err);
 
@@ -611,6 +613,7 @@ int pmp_maps_read(const struct pmp_process *process, struct pmp_maps *old,
 	if (result)
 		goto out;
 	reading.process.proc = live;
+	reading.process.mounts = &mounts;
 	reading.fd_limit = descriptor_limit();
 	reading.keys = pmp_intern_new();
 	reading.maps = pmp_maps_new();
@@ -629,6 +632,7 @@ out:
 	pmp_buf_free(&reading.key);
 	pmp_buf_free(&text);
 	free(reading.known);
+	pmp_mounts_forget(&mounts);
 	if (live >= 0)
 		close(live);
 	return result;

@@ -21,6 +21,7 @@
 #include "base/scan.h"
 #include "libpmp-program.h"
 #include "proc/explain.h"
+#include "proc/mounts.h"
 
 #define PATH_SIZE 64 /* "/proc/PID" */
 
@@ -154,21 +155,33 @@ static int open_mem(const struct pmp_process *process)
 	return mem;
 }
 
-/* ELFCLASS32 or 64 of the executable, 0 if unknown. */
+/* ELFCLASS32 or 64 of the executable, 0 if unknown. Where a file server does not answer, we
+ * hang here, before any thread is held: then the others can be sampled without it. */
 static int elf_class(const struct pmp_process *process)
 {
 	unsigned char ident[EI_NIDENT];
 	int class = 0;
-	int live = pmp_process_live(process);
-	int exe = live < 0 ? -1 : openat(live, "exe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct pmp_process live = *process;
+	struct stat file;
+	int exe = -1;
+
+	live.proc = pmp_process_live(process);
+	if (live.proc >= 0)
+		exe = openat(live.proc, "exe", O_PATH | O_CLOEXEC);
+	if (exe >= 0 && pmp_mounts_check(&live, exe, &file) < 0) {
+		close(exe);
+		exe = -1;
+	}
+	if (exe >= 0)
+		exe = pmp_file_reopen(exe, O_RDONLY);
 
 	if (exe >= 0 && pmp_file_pread(exe, ident, sizeof(ident), 0) == sizeof(ident) &&
 	    memcmp(ident, ELFMAG, SELFMAG) == 0)
 		class = ident[EI_CLASS];
 	if (exe >= 0)
 		close(exe);
-	if (live >= 0)
-		close(live);
+	if (live.proc >= 0)
+		close(live.proc);
 	return class;
 }
 

@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct pmp_mounts;
+
 struct pmp_process {
 	pid_t pid;
 	int pidfd; /* -1 on kernels without */
@@ -21,8 +23,9 @@ struct pmp_process {
 	uint64_t start_time;
 	uint64_t start_stack; /* of the program that it executes */
 	char name[PMP_NAME_SIZE];
-	uid_t uid;    /* effective uid; may have changed since */
-	pid_t ns_pid; /* its pid in its own namespace */
+	uid_t uid;		   /* effective uid; may have changed since */
+	pid_t ns_pid;		   /* its pid in its own namespace */
+	struct pmp_mounts *mounts; /* while several of its files are opened; or NULL */
 };
 
 /* Also takes a partly opened one, and one whose descriptors are -1. */

@@ -67,6 +67,8 @@ static bool open_file(struct pmp_dso *dso, const struct pmp_module *module)
 			pmp_elf_open_image(&dso->file, module->image, module->image_size);
 	} else if (module->open_errno == ESTALE) {
 		problem = "replaced on disk";
+	} else if (module->open_errno == PMP_EFOREIGN) {
+		problem = "on another user's file system";
 	} else if (module->open_errno) {
 		problem = strerror(module->open_errno);
 	} else {

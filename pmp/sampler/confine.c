@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/netlink.h>
+#include <linux/nsfs.h>
 #include <linux/sockios.h>
 #include <signal.h>
 #include <stddef.h>
@@ -91,6 +92,7 @@ static const struct confine_call calls[] = {
 	ALLOW_NETLINK(NETLINK_SOCK_DIAG),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, SIOCOUTQ),
 	ALLOW_IF(ioctl, CONFINE_LOW(1), QUERY_MASK, QUERY),
+	ALLOW_IF(ioctl, CONFINE_LOW(1), ~0U, NS_GET_USERNS),
 	/* To stop and release threads. */
 	{ SYS_ptrace,
 	  CONFINE_ALLOW,

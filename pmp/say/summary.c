@@ -167,6 +167,9 @@ static void summary_unnamed(const struct options *options,
 			 (int)strcspn(folder, ":"), folder, id, id + 2);
 	else if (stripped)
 		snprintf(hint, sizeof(hint), "install its debug package");
+	else if (strcmp(problem, "on another user's file system") == 0)
+		snprintf(hint, sizeof(hint),
+			 "run pmp as that user, or within its container");
 	message_note(hint, "no names for %.0f%% of the frames of %s%s: %s",
 		     percent(module->unnamed, module->frames), module->path, about,
 		     problem ? problem : "no symbols");

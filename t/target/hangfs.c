@@ -5,16 +5,18 @@
  * "ready". With USR1 it answers nothing any more; with USR2 it does again, but for what
  * it was asked meanwhile; its end is that of the file system. `hangfs DIR FILE flush`
  * takes some milliseconds for each close of the file, which fails if it is interrupted.
- * `hangfs DIR FILE not NAME` never answers reads of processes of that name, which no signal
- * ends then. It ends with the process that has started it.
+ * `hangfs DIR FILE but NAME` never answers a process of that name (fnmatch), and ends with its
+ * parent. HANGFS_DEVICE is used for /dev/fuse.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/fuse.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -30,8 +32,30 @@
 static volatile sig_atomic_t hangs;
 static int fuse, file;
 static bool slow_flush;
-static const char *ignored; /* the name of processes that cannot read; NULL: all can */
+static const char *ignored;
 static struct fuse_in_header flush; /* that has no answer yet, if opcode is not 0 */
+
+/* Does a process of the name that gets no answer ask? */
+static bool is_ignored(const struct fuse_in_header *in)
+{
+	char path[32], name[32] = "";
+	ssize_t n;
+	int fd;
+
+	if (!ignored || !in->pid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/comm", in->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, name, sizeof(name) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n > 0)
+		name[strcspn(name, "\n")] = '\0';
+	if (fnmatch(ignored, name, 0) != 0)
+		return false;
+	fprintf(stderr, "ignored %u of %s\n", in->opcode, name);
+	return true;
+}
 
 static void take_signal(int number)
 {
@@ -66,22 +90,6 @@ static struct fuse_attr attributes(uint64_t node)
 		.nlink = 1,
 		.blksize = 4096,
 	};
-}
-
-static bool is_ignored(const struct fuse_in_header *in)
-{
-	char path[32], name[32] = "";
-	FILE *comm;
-
-	if (!ignored || in->opcode != FUSE_READ)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/comm", in->pid);
-	comm = fopen(path, "re");
-	if (comm && fgets(name, sizeof(name), comm))
-		name[strcspn(name, "\n")] = '\0';
-	if (comm)
-		fclose(comm);
-	return strcmp(name, ignored) == 0;
 }
 
 static void read_file(const struct fuse_in_header *in, const struct fuse_read_in *what)
@@ -120,10 +128,8 @@ static void serve(const struct fuse_in_header *in, const void *body)
 	const struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
 	const struct fuse_entry_out entry = { .nodeid = FILE_NODE,
 					      .attr = attributes(FILE_NODE) };
-	/* What one process has read another one reads again. */
-	const struct fuse_open_out opened = { .fh = 1,
-					      .open_flags =
-						      ignored ? FOPEN_DIRECT_IO : 0 };
+	const struct fuse_open_out opened = { .fh = 1 };
+	const struct fuse_statfs_out statfs = { .st = { .namelen = 255 } };
 
 	switch (in->opcode) {
 	case FUSE_INIT: answer(in, 0, &init, sizeof(init)); break;
@@ -133,6 +139,7 @@ static void serve(const struct fuse_in_header *in, const void *body)
 		break;
 	case FUSE_OPEN:
 	case FUSE_OPENDIR: answer(in, 0, &opened, sizeof(opened)); break;
+	case FUSE_STATFS: answer(in, 0, &statfs, sizeof(statfs)); break;
 	case FUSE_READ: read_file(in, body); break;
 	case FUSE_READDIR:
 	case FUSE_RELEASE:
@@ -161,11 +168,14 @@ int main(int argc, char **argv)
 {
 	static char request[REQUEST_MAX] __attribute__((aligned(8)));
 	const struct sigaction action = { .sa_handler = take_signal };
+	const char *device = getenv("HANGFS_DEVICE");
 	bool told = false;
 
-	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	fuse = open(device ? device : "/dev/fuse", O_RDWR | O_CLOEXEC);
+	ignored = argc == 5 && strcmp(argv[3], "but") == 0 ? argv[4] : NULL;
+	if (ignored)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	slow_flush = argc == 4 && strcmp(argv[3], "flush") == 0;
-	ignored = argc == 5 && strcmp(argv[3], "not") == 0 ? argv[4] : NULL;
 	file = argc >= 3 ? open(argv[2], O_RDONLY | O_CLOEXEC) : -1;
 	if (fuse < 0 || file < 0) {
 		perror("hangfs");
@@ -173,7 +183,6 @@ int main(int argc, char **argv)
 	}
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	mount_on(argv[1]);
 	for (;;) {
 		struct pollfd question = { .fd = fuse, .events = POLLIN };
