@@ -97,7 +97,7 @@ stop_process "$held"
 # A sampler that has been taken over sends texts without an end.
 PMP_FAULT=sampler-endless "$top_builddir/pmp/pmp-faulty" -d 1 -p 4194304 >out 2>err
 is "$?" 3 "texts without an end: status"
-is "$(head -n 1 err | tr -d m)" "p: " "the message ends where it must"
+is "$(head -n 1 err | tr -d m)" "pp: " "the message ends where it must"
 is "$(sed -n 2p err | tr -d h)" "int: " "and the hint"
 
 # TERM and the like do not end a sampler: killall must not lose samples.

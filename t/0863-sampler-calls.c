@@ -286,7 +286,10 @@ static void sample(void)
 	int proc = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	void *memory = malloc(1 << 20);
-	const bool works = proc >= 0 && netlink >= 0 && memory &&
+	/* Its device is that of memory files of the targets. */
+	const void *shared =
+		mmap(NULL, 4096, PROT_NONE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const bool works = proc >= 0 && netlink >= 0 && memory && shared != MAP_FAILED &&
 			   read(proc, text, sizeof(text)) > 0 &&
 			   fstat(proc, &status) == 0 && kill(parent, 0) == 0 &&
 			   getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
