@@ -25,7 +25,8 @@ test_pids="$test_pids $pmp"
 parent=
 wait_for "parent=\$(pgrep -x -P $pmp pmp-namers)"
 namer=
-wait_for "namer=\$(hung $parent) && [ -n \"\$namer\" ]"
+# Killed after its silence, it waits on.
+wait_for "namer=\$(hung $parent) && [ -n \"\$namer\" ]" 60
 isnt "$namer" "" "the process that reads files hangs on a file of one target"
 ok "wait_for '! alive $pmp' 60" "pmp ends"
 wait "$pmp"

@@ -128,7 +128,10 @@ static void serve(const struct fuse_in_header *in, const void *body)
 	const struct fuse_attr_out attr = { .attr = attributes(in->nodeid) };
 	const struct fuse_entry_out entry = { .nodeid = FILE_NODE,
 					      .attr = attributes(FILE_NODE) };
-	const struct fuse_open_out opened = { .fh = 1 };
+	/* What one process has read another one reads again. */
+	const struct fuse_open_out opened = { .fh = 1,
+					      .open_flags =
+						      ignored ? FOPEN_DIRECT_IO : 0 };
 	const struct fuse_statfs_out statfs = { .st = { .namelen = 255 } };
 
 	switch (in->opcode) {
