@@ -98,7 +98,9 @@ static void note_end(void *arg, int fd, char *reason, size_t size)
 static void test_close(void)
 {
 	struct silent silent = { 0 };
-	const struct pmp_namer_calls calls = { NULL, is_asked, note_end, &silent };
+	const struct pmp_namer_calls calls = { .works = is_asked,
+					       .end = note_end,
+					       .arg = &silent };
 	struct pmp_remote remote = { .calls = &calls, .serial = 1 };
 	struct pmp_remote_module module = { .handle = 1, .serial = 1 };
 	struct pmp_remote_header header;

@@ -32,8 +32,8 @@
 #define PMP_WIRE_MESSAGE_MAX (UINT32_C(1) << 30) /* a million threads of 40 frames */
 #define PMP_WIRE_NOTE_MAX ((size_t)64 * 1024)
 #define PMP_WIRE_PATH_MAX ((size_t)64 * 1024)
-#define PMP_WIRE_IMAGE_MAX ((size_t)1 << 20)  /* a vDSO has two pages */
-#define PMP_WIRE_PEERS_MAX 1024		      /* targets that are remembered */
+#define PMP_WIRE_IMAGE_MAX ((size_t)1 << 20) /* a vDSO has two pages */
+#define PMP_WIRE_PEERS_MAX 1024		     /* targets that are remembered */
 #define PMP_WIRE_NO_MODULE UINT32_MAX
 
 enum {

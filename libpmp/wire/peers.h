@@ -15,8 +15,8 @@
 
 struct pmp_sent_module {
 	uint32_t id;
-	int fd;			   /* as sent: a module may be opened later */
-	uint32_t order;		   /* in which it was put: of two with one id the later counts */
+	int fd;		/* as sent: a module may be opened later */
+	uint32_t order; /* in which it was put: of two with one id the later counts */
 	struct pmp_module *module; /* a reference */
 };
 

@@ -8,7 +8,7 @@
 enum confine_end {
 	CONFINE_ENDED,	/* by itself */
 	CONFINE_KILLED, /* and reaped */
-	CONFINE_HANGS,	/* killed, but still in the kernel (a file server does not answer) */
+	CONFINE_HANGS, /* killed, but still in the kernel (a file server does not answer) */
 };
 
 /** Wait at most ms for the end of a child, then kill it, and wait at most a second for that.

@@ -51,7 +51,9 @@ static void take(struct pmp_core *core)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct liar liar = { data, size, -1, false };
-	const struct pmp_namer_calls calls = { liar_start, NULL, liar_end, &liar };
+	const struct pmp_namer_calls calls = { .start = liar_start,
+					       .end = liar_end,
+					       .arg = &liar };
 	/* It names files: those of this machine must not be used. */
 	const struct pmp_core_options options = { .size = sizeof(options),
 						  .symfs = "/nonexistent",

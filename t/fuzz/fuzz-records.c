@@ -43,7 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const formats[] = { "raw", "folded", "pprof", "contention",
 					       "memory" };
 	struct liar liar = { data + 1, size - 1, -1, true };
-	const struct pmp_namer_calls calls = { liar_start, NULL, liar_end, &liar };
+	const struct pmp_namer_calls calls = { .start = liar_start,
+					       .end = liar_end,
+					       .arg = &liar };
 	struct saved saved;
 	int fd;
 

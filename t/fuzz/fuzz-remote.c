@@ -170,7 +170,9 @@ static void ask_by_symbolizer(const struct pmp_namer_calls *calls,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct liar liar = { data + 1, size - 1, -1, false };
-	const struct pmp_namer_calls calls = { liar_start, works, liar_end, &liar };
+	const struct pmp_namer_calls calls = {
+		.start = liar_start, .works = works, .end = liar_end, .arg = &liar
+	};
 	struct pmp_module *source = pmp_module_new(1, PMP_MODULE_FILE, "/nonexistent/x");
 
 	if (source && size >= 1 && size <= LIAR_SENT_MAX) {
