@@ -89,7 +89,7 @@ static void test_theirs(void)
 	is_int(judge(502, 71, 0), PMP_MOUNT_IF_OURS, "an overlay that only it sees");
 	is_int(judge(502, 0, 0), PMP_MOUNT_IF_OURS, "whose device is unknown");
 	is_int(judge(501, 70, 0), PMP_MOUNT_IF_OURS,
-	       "FUSE of somebody who calls himself root");
+	       "FUSE of a user who calls himself root");
 	is_int(judge(503, 72, 0), PMP_MOUNT_READ, "a tmpfs of its own");
 	is_int(judge(504, 73, 0), PMP_MOUNT_IF_OURS,
 	       "a name that looks like the end of a line");

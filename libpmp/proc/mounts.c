@@ -197,7 +197,7 @@ static bool is_powerless(void)
 }
 
 /* Does its mount namespace belong to our own user namespace? To be asked after mountinfo was
- * read: nobody can go back into such a namespace. */
+ * read: a process that has left such a namespace cannot enter one again. */
 static bool is_ours(int proc)
 {
 	int space = openat(proc, "ns/mnt", O_RDONLY | O_CLOEXEC);
@@ -357,7 +357,7 @@ static bool is_trusted(const struct pmp_process *process, int fd,
 		if (mounts->kept[i].mount == question->mount &&
 		    mounts->kept[i].device == question->device)
 			return mounts->kept[i].trusted;
-	/* Somebody makes us work. */
+	/* Mountinfo is not read for ever more mounts of one process. */
 	if (mounts && mounts->count == PMP_MOUNTS_KEPT)
 		return false;
 	if (!mounts || !question->mount)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * May a file of a process be read, or does its file system belong to somebody who may let us
+ * May a file of a process be read, or does its file system belong to a user who may let us
  * wait for ever? Any user may mount a file server of his own (FUSE) in a user namespace.
  * Such a mount alone refuses root, but an overlay above it asks the server with the rights of
  * the user who has mounted it; whoever waits for an answer cannot be killed.

@@ -138,7 +138,7 @@ bool pmp_remote_send(int socket, const struct pmp_remote_patience *patience,
 		     struct pmp_remote_header header,
 		     const struct pmp_remote_parts *sent);
 /* Send a message of a header only, without waiting. False: it does not fit into the socket, or
- * nobody is there. */
+ * the other end is closed. */
 bool pmp_remote_try(int socket, struct pmp_remote_header header);
 /* Receive a message, which replaces the body of an earlier one. False: there is none, or it
  * is malformed. */

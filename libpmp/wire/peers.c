@@ -38,13 +38,19 @@ void pmp_sent_modules_put(struct pmp_sent_modules *known, struct pmp_module *mod
 	known->bytes += size_of(module);
 }
 
-static int compare_known(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	const struct pmp_sent_module *one = a, *other = b;
 
-	if (one->id != other->id)
-		return one->id > other->id ? 1 : -1;
-	return (one->order > other->order) - (one->order < other->order);
+	return (one->id > other->id) - (one->id < other->id);
+}
+
+static int compare_known(const void *a, const void *b)
+{
+	const struct pmp_sent_module *one = a, *other = b;
+	const int ids = compare_ids(a, b);
+
+	return ids ? ids : (one->order > other->order) - (one->order < other->order);
 }
 
 void pmp_sent_modules_sort(struct pmp_sent_modules *known)
@@ -71,18 +77,11 @@ void pmp_sent_modules_sort(struct pmp_sent_modules *known)
 struct pmp_sent_module *pmp_sent_modules_find(const struct pmp_sent_modules *known,
 					      uint32_t id)
 {
-	size_t low = 0, high = known->count;
+	const struct pmp_sent_module wanted = { .id = id };
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (known->items[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < known->count && known->items[low].id == id ? &known->items[low]
-								: NULL;
+	return known->count ? bsearch(&wanted, known->items, known->count, sizeof(wanted),
+				      compare_ids)
+			    : NULL;
 }
 
 int pmp_sent_modules_of(const struct pmp_maps *maps, struct pmp_sent_modules *known)
