@@ -77,6 +77,10 @@ like "$("$PMP" -q -f folded --symfs root moved.pb.gz)" ';nap[; ]' "--symfs, unde
 like "$("$PMP" -q -f folded --symfs flat moved.pb.gz)" ';nap[; ]' "--symfs, by its name"
 like "$("$PMP" -q -f folded --symfs "/proc/self/root$PWD/root" moved.pb.gz)" ';nap[; ]' \
 	"--symfs that leads through /proc/self/root"
+start_target demo
+like "$("$PMP" -q -f folded --symfs "/proc/$target_pid/root$PWD/root" moved.pb.gz)" ';nap[; ]' \
+	"--symfs that leads through the root directory of another process"
+stop_process "$target_pid"
 mkdir -p "magic$PWD/here"
 ln -s "/proc/self/root$PWD/flat/moved" "magic$PWD/here/moved"
 unlike "$("$PMP" -q -f folded --symfs magic moved.pb.gz)" ';nap' "not links below it that do"

@@ -8,6 +8,7 @@
 
 #include <linux/capability.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "confine/rights.h"
@@ -32,6 +33,23 @@ static uint64_t for_sampling(const struct options *options, size_t targets)
 	return kept;
 }
 
+/* Whether one of these paths, separated by colons, leads through /proc, as /proc/PID/root of a
+ * container does: the kernel follows that only for those who may trace the process. */
+static bool leads_through_proc(const char *paths)
+{
+	return paths && (strncmp(paths, "/proc/", strlen("/proc/")) == 0 ||
+			 strstr(paths, ":/proc/") != NULL);
+}
+
+/* Capabilities that a source needs if it reads files. */
+static uint64_t for_files(const struct options *options)
+{
+	if (leads_through_proc(options->symfs) ||
+	    leads_through_proc(options->debug_dir) || leads_through_proc(options->exe))
+		return BIT(CAP_SYS_PTRACE);
+	return 0;
+}
+
 bool confine_front(const struct options *options, size_t targets)
 {
 	/* To read symbol files and to write output, also in directories of other users. */
@@ -40,8 +58,7 @@ bool confine_front(const struct options *options, size_t targets)
 
 	if (PMP_FAULT("front-rights"))
 		return false;
-	if (!options->file_count)
-		kept |= for_sampling(options, targets);
+	kept |= options->file_count ? for_files(options) : for_sampling(options, targets);
 	/* Processes that unpack, write large answers or fetch are started later, as another
 	 * user, and may have to be killed. */
 	if (options->file_count || options->serve || options->debuginfod)
