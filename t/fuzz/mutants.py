@@ -11,7 +11,7 @@ of segments and sections, of notes, and the start of each section. Or a thread a
 get names of any bytes. pmp takes a snapshot of the process, or reads a saved profile of it
 with --symfs; each tenth time the core of it. The files are as before afterwards. pmp must end
 by itself within 10 s, by no signal, with a status of its own, and neither of its processes by
-a signal; each hundredth time strace says that it opens no file but those that it opens when
+a signal; each 101st time strace says that it opens no file but those that it opens when
 nothing is damaged, those of the folder and debug files, of no other process than itself and
 the target, runs no other program, and makes no connection. The end of a process that reads
 files is counted: it costs the names of that file.
@@ -32,6 +32,7 @@ import tempfile
 import time
 
 LIMIT = 10  # seconds
+TRACED = 101  # a prime, so that each kind of file is traced in turn
 VALUES = [0, 1, 0x7F, 0x80, 0xFF]
 FIRST = [0xFF, 0]  # what each byte of the headers is at least
 DEATHS = rb"the (sampler|server) (was ended|did not answer|ended)|are kept$"
@@ -289,7 +290,7 @@ def main():
             usual.update(opened(calls(), target.pid))
         for i in range(count):
             victim = cores if i % 10 == 9 else victims[i % len(victims)]
-            trace = i % 100 == 0
+            trace = i % TRACED == 0
             changes = victim.damage(chance)
             status, took, output = one(pmp, victim.arguments, trace)
             victim.mend(changes)
