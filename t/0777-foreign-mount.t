@@ -20,16 +20,18 @@ HANGFS_DEVICE=device ./hangfs fs ./chain but "$1" >served 2>asked &
 tries=0
 until grep -q ^ready served || [ $tries -eq 100 ]; do sleep 0.1; tries=$((tries + 1)); done
 mount -t overlay -o lowerdir=fs:empty,userxattr overlay over || exit 1
+[ -z "$2" ] || { mount --bind over /tmp && exec "$2"; }
 exec over/file
 END
 
-# hostile PATTERN: the target is a program on such an overlay; who is called so gets no answer.
+# hostile PATTERN [PROGRAM]: the target is a program on such an overlay, or PROGRAM, which has it
+# as /tmp; who is called so gets no answer.
 hostile() {
 	: >served
 	: >asked
 	chown 65532 served asked
 	# shellcheck disable=SC2086
-	start_process $theirs unshare --user --map-root-user --mount sh mounts "$1"
+	start_process $theirs unshare --user --map-root-user --mount sh mounts "$@"
 	wait_for "grep -q ^ready '$target_out' || ! alive $target_pid" && alive "$target_pid" && return
 	diag "$(cat "$target_err" asked)"
 	skip_hostile="no file system of a user: $(tail -n 1 "$target_err")"
@@ -72,6 +74,24 @@ check_front() {
 
 check_sampler() {
 	survives 'pmp*'
+}
+
+# Code without a file: a perf map is looked for.
+check_perf_map() {
+	cp "$top_builddir/t/target/jit" jit
+	hostile 'pmp*' ./jit || { skip "$skip_hostile"; return; }
+	hostile=$target_pid
+	PMP_DEBUG=files "$PMP" -f folded -n 3 -i 1ms -p "$hostile" >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	ok "ends $pmp 60" "/tmp is on such an overlay: pmp ends"
+	wait "$pmp"
+	is "$?" 0 "with status 0"
+	is "$(cat asked)" "" "and has asked that server nothing"
+	like "$(cat out)" '^jit.*;jit_caller;' "what has a file has names"
+	like "$(cat err)" "/tmp/perf-[0-9]+\.map ignored: it is on another user's file system" \
+		"its perf map is ignored, and PMP_DEBUG=files says why"
+	stop_process "$hostile"
 }
 
 # Its own user reads it, and so does root within.

@@ -294,6 +294,17 @@ static const char *perf_map_problem(const struct pmp_process *process,
 	return NULL;
 }
 
+/* Why a file in /tmp was not opened, or NULL if there is none. */
+static const char *open_problem(int code)
+{
+	switch (-code) {
+	case ENOENT: return NULL;
+	case EXDEV: return "it is on another file system";
+	case PMP_EFOREIGN: return "it is on another user's file system";
+	default: return strerror(-code);
+	}
+}
+
 int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_log *log)
 {
 	const char *problem;
@@ -303,18 +314,13 @@ int pmp_files_open_perf_map(const struct pmp_process *process, const struct pmp_
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)process->ns_pid);
 	fd = open_in_tmp(process, name);
-	if (fd < 0) {
-		if (fd == -EXDEV && log)
-			PMP_LOG(log, "files",
-				"/tmp/%s ignored: it is on another file system", name);
-		return -1;
-	}
-	number = pmp_mounts_check(process, fd, &file);
-	problem = number ? strerror(-number) : perf_map_problem(process, &file);
-	if (problem) {
-		if (log)
-			PMP_LOG(log, "files", "/tmp/%s ignored: %s", name, problem);
-		close(fd);
+	number = fd < 0 ? fd : pmp_mounts_check(process, fd, &file);
+	problem = number < 0 ? open_problem(number) : perf_map_problem(process, &file);
+	if (problem && log)
+		PMP_LOG(log, "files", "/tmp/%s ignored: %s", name, problem);
+	if (number < 0 || problem) {
+		if (fd >= 0)
+			close(fd);
 		return -1;
 	}
 	fd = pmp_file_reopen(fd, O_RDONLY);
