@@ -41,6 +41,8 @@ static void test_hash(void)
 	struct pmp_hash_key one, other;
 
 	is_int(pmp_hash_bytes(&key, "", 0), 0xabac0158050fc4dc, "hash of nothing");
+	is_int(pmp_hash_bytes(&key, NULL, 0), 0xabac0158050fc4dc,
+	       "nothing without an address");
 	is_int(pmp_hash_bytes(&key, &key, 8), 0x369095118d299a8e, "of a word");
 	is_int(pmp_hash_bytes(&key, &key, 15), 0xd320d86d2a519956,
 	       "of a word and a part");

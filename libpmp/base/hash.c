@@ -67,17 +67,17 @@ static uint64_t finish(struct state *state)
 uint64_t pmp_hash_bytes(const struct pmp_hash_key *key, const void *data, size_t length)
 {
 	struct state state = begin(key);
-	const size_t rest = length % sizeof(uint64_t);
-	const char *at = data, *end = at + (length - rest);
+	const char *bytes = data; /* may be NULL: nothing */
 	uint64_t word;
+	size_t at = 0;
 
-	for (; at < end; at += sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
+	for (; length - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, bytes + at, sizeof(word));
 		add(&state, le64toh(word));
 	}
 	word = 0;
-	if (rest)
-		memcpy(&word, at, rest);
+	if (at < length)
+		memcpy(&word, bytes + at, length - at);
 	add(&state, le64toh(word) | (uint64_t)length << 56);
 	return finish(&state);
 }
