@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/names.h"
-#include "lib/sanitized.h"
+#include "base/sanitized.h"
 #include "base/buf.h"
 #include "libpmp-program.h"
 #include "resolve/perf-map.h"

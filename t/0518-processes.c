@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "lib/sanitized.h"
+#include "base/sanitized.h"
 #include "lib/saved.h"
 #include "lib/tap.h"
 #include "libpmp-program.h"

@@ -8,7 +8,7 @@
  */
 #include "lib/tap.h"
 #include "lib/report.h"
-#include "lib/sanitized.h"
+#include "base/sanitized.h"
 #include "lib/saved.h"
 
 #if !SANITIZED && defined(__GLIBC__)

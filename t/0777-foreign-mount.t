@@ -116,7 +116,7 @@ without=
 # shellcheck disable=SC2086 # words
 named() {
 	wait_for "grep -q ^ready '$target_out'" || { skip "$1: $(tail -n 1 "$target_err")"; return; }
-	$without "$PMP" -f folded -n 2 -i 1ms -p "$target_pid" >out 2>err
+	$without "$PMP" -f folded -n 5 -i 10ms -p "$target_pid" >out 2>err
 	like "$(cat out)" ';f3;f2;f1;f0' "$1 has names" || diag "$(cat err)"
 	stop_process "$target_pid"
 }

@@ -6,7 +6,8 @@
 
 struct pmp_scan pmp_scan_text(const char *text, size_t length)
 {
-	return (struct pmp_scan){ .at = text, .end = text + length };
+	/* NULL + 0 is undefined behaviour. */
+	return (struct pmp_scan){ .at = text, .end = length ? text + length : text };
 }
 
 #define DIGITS_SAFE 15 /* any number of this many digits fits into 64 bits */

@@ -452,7 +452,8 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.wchan = ended.wchan,
 		.end = thread->end,
 		.reason = ended.reason,
-		.locations = profile->locations + thread->frame,
+		.locations =
+			thread->frame_count ? profile->locations + thread->frame : NULL,
 		.location_count = thread->frame_count,
 		.count = 1,
 		.running = find->running,

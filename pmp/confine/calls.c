@@ -8,12 +8,12 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#elif defined(__x86_64__)
+#include "base/sanitized.h"
+
+#if !SANITIZED && defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #define OTHER_NUMBERS 0x40000000U /* x32: the same calls with other numbers */
-#elif defined(__aarch64__)
+#elif !SANITIZED && defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
@@ -110,11 +110,7 @@ bool confine_calls(const struct confine_call *calls, size_t count,
 	(void)calls;
 	(void)count;
 	(void)otherwise;
-#ifdef SANITIZED
-	return true;
-#else
-	return false;
-#endif
+	return SANITIZED;
 }
 
 #endif

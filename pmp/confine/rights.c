@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/sanitized.h"
+
 #define CAPABILITIES 64 /* at most */
 
 static bool change_user(uid_t user)
@@ -94,29 +96,15 @@ bool confine_limit(int resource, uint64_t most)
 	return setrlimit((__rlimit_resource_t)resource, &limits) == 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 bool confine_memory(uint64_t most)
 {
-	(void)most;
-	return true;
+	return SANITIZED || confine_limit(RLIMIT_AS, most);
 }
 
 bool confine_data(uint64_t most)
 {
-	(void)most;
-	return true;
+	return SANITIZED || confine_limit(RLIMIT_DATA, most);
 }
-#else
-bool confine_memory(uint64_t most)
-{
-	return confine_limit(RLIMIT_AS, most);
-}
-
-bool confine_data(uint64_t most)
-{
-	return confine_limit(RLIMIT_DATA, most);
-}
-#endif
 
 bool confine_has_filters(void)
 {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/sanitized.h"
+#include "base/sanitized.h"
 #include "lib/tap.h"
 
 #if !SANITIZED && defined(__GLIBC__)
