@@ -72,9 +72,10 @@ int pmp_heap_batch_add(struct pmp_heap_batch *batch, const struct pmp_heap_event
 {
 	struct pmp_heap_event *added;
 
+	/* One frame more than needed, so that it is not NULL even without frames. */
 	if (PMP_RESERVE(&batch->events, &batch->event_capacity, batch->event_count + 1) ||
 	    PMP_RESERVE(&batch->frames, &batch->frame_capacity,
-			batch->frame_count + count))
+			batch->frame_count + count + 1))
 		return PMP_ENOMEM;
 	added = &batch->events[batch->event_count++];
 	*added = *event;

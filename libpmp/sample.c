@@ -295,9 +295,10 @@ int pmp_sample_add_frames(struct pmp_sample *sample, const struct pmp_raw_frame 
 			  size_t count)
 {
 	assert(sample->thread_count > 0);
-	if (count > SIZE_MAX / sizeof(*frames) - sample->frame_count ||
+	/* One more than needed, so that it is not NULL even without frames. */
+	if (count >= SIZE_MAX / sizeof(*frames) - sample->frame_count ||
 	    PMP_RESERVE(&sample->frames, &sample->frame_capacity,
-			sample->frame_count + count))
+			sample->frame_count + count + 1))
 		return PMP_ENOMEM;
 	if (count)
 		memcpy(sample->frames + sample->frame_count, frames,
@@ -392,7 +393,7 @@ int pmp_sample_copy_still(struct pmp_sample *sample, const struct pmp_sample *st
 	}
 	if (PMP_RESERVE(&sample->threads, &sample->thread_capacity,
 			still->thread_count) ||
-	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, still->frame_count))
+	    PMP_RESERVE(&sample->frames, &sample->frame_capacity, still->frame_count + 1))
 		return PMP_ENOMEM;
 	if (still->thread_count)
 		memcpy(sample->threads, still->threads,

@@ -101,13 +101,12 @@ static void test_sums(const char *mode, uint64_t rate)
 static void check_chain(struct heap_run *run, const struct pmp_heap_batch *batch,
 			const struct pmp_heap_event *event)
 {
-	const struct pmp_raw_frame *frames;
+	const struct pmp_raw_frame *frames = batch->frames + event->frame;
 	unsigned *counts = run->arg, own = 0;
 
 	/* What a C library allocates for a thread is not of the chain. */
 	if (event->kind != PMP_HEAP_ALLOC || event->asked != CHAIN_SIZE)
 		return;
-	frames = batch->frames + event->frame;
 	for (uint32_t i = 1; i < event->frame_count; i++) {
 		const struct pmp_region *region =
 			pmp_maps_find(batch->maps, frames[i].pc);
@@ -124,7 +123,7 @@ static void check_chain(struct heap_run *run, const struct pmp_heap_batch *batch
 static void check_news(struct heap_run *run, const struct pmp_heap_batch *batch,
 		       const struct pmp_heap_event *event)
 {
-	const struct pmp_raw_frame *frames;
+	const struct pmp_raw_frame *frames = batch->frames + event->frame;
 	unsigned *counts = run->arg, own = 0;
 
 	if (event->kind != PMP_HEAP_ALLOC ||
@@ -132,7 +131,6 @@ static void check_news(struct heap_run *run, const struct pmp_heap_batch *batch,
 		return;
 	if (event->asked == 1024 && event->function == PMP_HEAP_MALLOC)
 		return; /* of stdio */
-	frames = batch->frames + event->frame;
 	for (uint32_t i = 1; i < event->frame_count; i++) {
 		const struct pmp_region *region =
 			pmp_maps_find(batch->maps, frames[i].pc);

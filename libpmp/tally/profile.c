@@ -235,8 +235,9 @@ static bool find_known(struct pmp_profile *profile, const struct pmp_thread *thr
 /* Find the entries of threads that have not run, and the locations of all other frames. */
 static int locate_frames(struct pmp_profile *profile, const struct pmp_sample *sample)
 {
+	/* One more than needed, so that it is not NULL even without frames. */
 	if (PMP_RESERVE(&profile->locations, &profile->location_capacity,
-			sample->frame_count) ||
+			sample->frame_count + 1) ||
 	    PMP_RESERVE(&profile->known, &profile->known_capacity,
 			sample->thread_count) ||
 	    pmp_thread_cache_begin(profile->cache, sample))
@@ -452,8 +453,7 @@ static uint32_t count_new(struct pmp_profile *profile, const struct pmp_sample *
 		.wchan = ended.wchan,
 		.end = thread->end,
 		.reason = ended.reason,
-		.locations =
-			thread->frame_count ? profile->locations + thread->frame : NULL,
+		.locations = profile->locations + thread->frame,
 		.location_count = thread->frame_count,
 		.count = 1,
 		.running = find->running,

@@ -340,11 +340,11 @@ static bool thread_valid(const struct pmp_thread *thread, size_t first,
 	       thread->frame == first && thread->frame_count <= frame_count - first;
 }
 
-static bool frames_valid(const struct pmp_raw_frame *frames, size_t first, size_t end)
+static bool frames_valid(const struct pmp_raw_frame *frames, size_t count)
 {
 	const unsigned flags = PMP_FRAME_EXACT | PMP_FRAME_SIGNAL | PMP_FRAME_FP;
 
-	for (size_t i = first; i < end; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (frames[i].flags > flags)
 			return false;
 	}
@@ -413,7 +413,7 @@ static int add_sent(struct pmp_sample *sample, const struct pmp_wire_sample *wir
 		sent->frame_count);
 	if (status)
 		return status;
-	return frames_valid(sample->frames, first, sample->frame_count) ? 0 : PMP_EFORMAT;
+	return frames_valid(sample->frames + first, sent->frame_count) ? 0 : PMP_EFORMAT;
 }
 
 static void next_sent(const struct pmp_wire_sample *wire, const struct arrays *arrays,
@@ -669,7 +669,7 @@ static bool batch_valid(const struct pmp_heap_batch *batch)
 	}
 	return first == batch->frame_count && totals_valid(&batch->totals) &&
 	       memchr(batch->name, '\0', sizeof(batch->name)) &&
-	       frames_valid(batch->frames, 0, batch->frame_count);
+	       frames_valid(batch->frames, batch->frame_count);
 }
 
 /* Copy the arrays of a PMP_WIRE_HEAP, whose sizes have been checked. */
