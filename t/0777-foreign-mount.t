@@ -47,18 +47,25 @@ ends() {
 	return 1
 }
 
+# asks_nothing TEXT ARG...: pmp with these arguments ends, and asks that server nothing.
+asks_nothing() {
+	text=$1
+	shift
+	"$PMP" -f folded -n 3 -i 1ms "$@" >out 2>err &
+	pmp=$!
+	test_pids="$test_pids $pmp"
+	ok "ends $pmp 60" "$text: pmp ends"
+	wait "$pmp"
+	is "$?" 0 "with status 0"
+	is "$(cat asked)" "" "and has asked that server nothing"
+}
+
 # survives PATTERN
 survives() {
 	hostile "$1" || { skip "$skip_hostile"; return; }
 	hostile=$target_pid
 	start_target sleeper 2
-	"$PMP" -f folded -n 3 -i 1ms -p "$hostile" -p "$target_pid" >out 2>err &
-	pmp=$!
-	test_pids="$test_pids $pmp"
-	ok "ends $pmp 60" "an overlay whose server answers all but $1: pmp ends"
-	wait "$pmp"
-	is "$?" 0 "with status 0"
-	is "$(cat asked)" "" "and has asked that server nothing"
+	asks_nothing "an overlay whose server answers all but $1" -p "$hostile" -p "$target_pid"
 	like "$(cat out)" '^sleeper-[0-9]+;.*;nap' "another target has names"
 	like "$(cat out)" "^file-$hostile;" "that one has stacks"
 	like "$(cat err)" "^pmp: no names for 100% of the frames of .*over/file: on another user's file system\$" \
@@ -81,13 +88,9 @@ check_perf_map() {
 	cp "$top_builddir/t/target/jit" jit
 	hostile 'pmp*' ./jit || { skip "$skip_hostile"; return; }
 	hostile=$target_pid
-	PMP_DEBUG=files "$PMP" -f folded -n 3 -i 1ms -p "$hostile" >out 2>err &
-	pmp=$!
-	test_pids="$test_pids $pmp"
-	ok "ends $pmp 60" "/tmp is on such an overlay: pmp ends"
-	wait "$pmp"
-	is "$?" 0 "with status 0"
-	is "$(cat asked)" "" "and has asked that server nothing"
+	export PMP_DEBUG=files
+	asks_nothing "/tmp is on such an overlay" -p "$hostile"
+	unset PMP_DEBUG
 	like "$(cat out)" '^jit.*;jit_caller;' "what has a file has names"
 	like "$(cat err)" "/tmp/perf-[0-9]+\.map ignored: it is on another user's file system" \
 		"its perf map is ignored, and PMP_DEBUG=files says why"

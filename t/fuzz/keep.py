@@ -27,8 +27,11 @@ def edges_of(fuzzer, folders):
     with tempfile.TemporaryDirectory() as scratch:
         control, merged = scratch + "/control", scratch + "/merged"
         os.mkdir(merged)
-        subprocess.run([fuzzer, "-set_cover_merge=1", "-merge_control_file=" + control,
-                        merged, *folders], check=True, stderr=subprocess.DEVNULL)
+        merge = subprocess.run([fuzzer, "-set_cover_merge=1",
+                                "-merge_control_file=" + control, merged, *folders],
+                               check=False, stderr=subprocess.PIPE)
+        if merge.returncode:
+            sys.exit(merge.stderr.decode(errors="replace")[-1000:] + fuzzer + " failed")
         with open(control, encoding="utf-8") as file:
             lines = file.read().splitlines()
     count = int(lines[0])
@@ -57,12 +60,14 @@ def choose(reached, known):
 
 
 def main():
-    fuzzer, found, kept = sys.argv[1:4]
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    fuzzer, found, kept = sys.argv[1:]
     os.makedirs(kept, exist_ok=True)
     reached = edges_of(fuzzer, [kept, found])
     total = len(set().union(*reached.values()))
     known = set()
-    for path in [path for path in reached if os.path.dirname(path) == os.path.normpath(kept)]:
+    for path in [path for path in reached if os.path.samefile(os.path.dirname(path), kept)]:
         known |= reached.pop(path)
     before = len(known)
     copied = choose(reached, known)
